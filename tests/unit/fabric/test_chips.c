@@ -6,7 +6,7 @@
 #include "fabric/switch.h"
 #include "tests/support/test.h"
 
-/* A chip with known memory can be chosen, and the memory alone chooses its chip. */
+/* Each chip with known memory can be chosen by name, and each name is such a chip. */
 static void every_chip_has_a_name(void **state)
 {
     (void)state;

@@ -148,10 +148,7 @@ static void test_small_one(void **state)
     finish(&credited);
 }
 
-/*
- * When a quarter of a buffer is free again, a credit is sent out of the port by which the packets
- * came.
- */
+/* When a quarter of a buffer is free again, the credit is announced at the port of arrival. */
 static void test_tells(void **state)
 {
     struct credited credited;

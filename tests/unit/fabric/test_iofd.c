@@ -105,7 +105,7 @@ static void fill(struct tor *tor, unsigned port, unsigned packets)
                 port);
             continue;
         }
-        /* No port outside the ordinary way leads there: temporarily one does. */
+        /* This port is the only ordinary way to nowhere, so the route is changed for a moment. */
         struct oche_packet *packet = rig_packet(2, 0, 1000);
 
         packet->opcode = OCHE_RC_WRITE_MIDDLE;

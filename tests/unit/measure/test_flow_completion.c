@@ -25,9 +25,8 @@ static void test_ranks(void **state)
 }
 
 /*
- * Short (below 1000 bytes): times 10, 20, 30 us with ideal 10 us: slowdowns 1, 2, 3.
- * Long: 400 us with ideal 100 us; one not delivered, one failed. One in the warm-up, one never
- * started.
+ * Short (below 1000 bytes): 10, 20, 30 us with ideal 10 us: slowdowns 1, 2, 3. Long: 400 us with
+ * ideal 100 us; one not delivered, one failed. One in the warm-up, one never started.
  */
 static void test_rows(void **state)
 {
@@ -74,7 +73,7 @@ static void test_rows(void **state)
     assert_true(rows[2].slowdown_mean == 2.5);
 }
 
-/* Percentiles of slowdown order slowdowns, not times: the small flow is the slow one. */
+/* Percentiles of slowdown order by slowdown, not by time: the small flow is the slow one. */
 static void test_slowdown_order(void **state)
 {
     static const uint64_t sizes[] = {0};

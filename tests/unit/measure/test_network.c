@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is measured by place, port and tier: utilisation, PAUSE, marks. */
+/* Values by place, port and tier: utilisation, PAUSE, marks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static void test_imbalance(void **state)
     bytes[port_index(&t, "tor0:agg1")] = 1000;
     bytes[port_index(&t, "tor1:agg0")] = 2000;
     bytes[port_index(&t, "tor1:agg1")] = 2000;
-    bytes[port_index(&t, "tor2:agg2")] = 10; /* all by one of them, but next to nothing */
+    bytes[port_index(&t, "tor2:agg2")] = 10; /* all by one of them, but very few */
     bytes[port_index(&t, "agg0:core0")] = 700;
     bytes[port_index(&t, "tor0:host0")] = 9000; /* no uplink */
     oche_imbalance(&t, bytes, rows);
@@ -131,7 +131,7 @@ static void test_marks(void **state)
     stats[port_index(&t, "tor0:host0")] = (struct oche_switch_port_stats){
         .packets = 50,
         .marks = 15,
-        /* What had no way is counted where it came in: it was not for host0. */
+        /* A packet without a route is counted where it came in: it was not for host0. */
         .drops = {[OCHE_DROP_BUFFER] = 2,
                   [OCHE_DROP_LINK_DOWN] = 1,
                   [OCHE_DROP_TTL] = 4,
@@ -150,7 +150,7 @@ static void test_marks(void **state)
     oche_topology_free(&t);
 }
 
-/* Every kind of link, with a port that has something. */
+/* Every kind of link, with a port that has a counter above zero. */
 static void test_congestion(void **state)
 {
     static const struct {

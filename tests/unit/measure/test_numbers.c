@@ -26,8 +26,8 @@ static void test_jain(void **state)
 }
 
 /*
- * Steps of 1000 bytes: empty for 50 us, at 1500 for 40 us, at 2999 for 9 us, and, still open at
- * 100 us, at 3000 for 1 us. Four steps: the last one takes what is beyond.
+ * Steps of 1000 bytes: empty for 50 us, at 1500 for 40 us, at 2999 for 9 us, and, still open at 100
+ * us, at 3000 for 1 us. Four steps: the last one holds all larger values.
  */
 static void test_queue(void **state)
 {

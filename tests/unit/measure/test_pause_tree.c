@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The forest of PAUSEs from notes written by hand. Two leaves with two hosts each (host0 and host1
- * at leaf0), two spines, 40 Gbit/s, 1 us: a PFC frame takes effect 1016.8 ns after it begins to be
- * sent, plus the response time, which is 0 for switches and 100 ns for hosts.
+ * at leaf0), two spines, 40 Gbit/s, 1 us. A PFC frame takes effect 1016.8 ns after its first bit is
+ * sent, plus the response time: 0 for switches, 100 ns for hosts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static uint32_t port_of(const struct net *net, const char *name)
     return net->topology.nodes[node].first_port + port;
 }
 
-/* `port` pauses its peer, because of the queue of `cause`, which was `held` or hot. */
+/* `port` pauses its peer because of the queue of `cause`, which was `held` or else hot. */
 static void pause(struct net *net, oche_time time, const char *port, const char *cause, bool held)
 {
     oche_pause_tree_note(
@@ -72,7 +72,7 @@ static void finish(struct net *net, oche_time now)
     oche_pause_tree_finish(net->tree);
 }
 
-/* The only node for that held port (or hot spot, if `depth` is 0) and depth. */
+/* Returns the only node for that held port (or hot spot, if `depth` is 0) and depth. */
 static const struct oche_pause_node *node(const struct net *net, const char *port, unsigned depth)
 {
     const struct oche_pause_node *nodes, *found = NULL;
@@ -106,7 +106,7 @@ static uint32_t count_of(const struct net *net)
     return count;
 }
 
-/* Fills leaf1:host2, then spine0:leaf1, then leaf0:spine0: host0 is held in the end. */
+/* Fills leaf1:host2, then spine0:leaf1, then leaf0:spine0: in the end host0 is held. */
 static void cascade(struct net *net)
 {
     pause(net, 10 * OCHE_US, "leaf1:spine0", "leaf1:host2", false);
@@ -151,7 +151,7 @@ static void test_cascade(void **state)
     end(&net);
 }
 
-/* A queue that is hot itself is a root, though its port was held once. */
+/* A queue that is hot itself is a root, even if its port was held once. */
 static void test_hot_spots(void **state)
 {
     struct net net;
@@ -172,7 +172,10 @@ static void test_hot_spots(void **state)
     end(&net);
 }
 
-/* The reason is what held the queue's port when the PAUSE was sent, by when PAUSEs take effect. */
+/*
+ * The reason is the cause that held the queue's port when the PAUSE was sent. Times are those at
+ * which PAUSEs take effect.
+ */
 static void test_reason_in_time(void **state)
 {
     struct net net;
@@ -183,7 +186,7 @@ static void test_reason_in_time(void **state)
     pause(&net, 10 * OCHE_US, "leaf1:spine0", "leaf1:host2", false);
     resume(&net, 20 * OCHE_US, "leaf1:spine0");
     pause(&net, 30 * OCHE_US, "leaf1:spine0", "leaf1:host3", false);
-    /* Before the second one takes effect, though after it was sent. */
+    /* Before the second one takes effect, but after it was sent. */
     pause(&net, 30 * OCHE_US + WAY - 1, "spine0:leaf0", "spine0:leaf1", true);
     resume(&net, 35 * OCHE_US, "spine0:leaf0");
     pause(&net, 40 * OCHE_US, "spine0:leaf0", "spine0:leaf1", true);
@@ -201,7 +204,7 @@ static void test_reason_in_time(void **state)
     end(&net);
 }
 
-/* A circle of waiting is one node that says so, not a way without end. */
+/* A circle of waiting is one node that is marked as a circle, not an endless path. */
 static void test_returns(void **state)
 {
     struct net net;
@@ -210,7 +213,9 @@ static void test_returns(void **state)
     begin(&net, &(struct oche_pause_tree_config){.from = 0});
     pause(&net, OCHE_US, "spine0:leaf0", "spine0:leaf1", false);
     for (oche_time t = 10 * OCHE_US; t < 1000 * OCHE_US; t += 40 * OCHE_US) {
-        /* leaf0:spine0 makes spine1:leaf0 wait, that leaf1:spine1, that spine0:leaf1, … */
+        /*
+         * leaf0:spine0 makes spine1:leaf0 wait, which makes leaf1:spine1 wait, then spine0:leaf1, …
+         */
         pause(&net, t, "leaf0:spine1", "leaf0:spine0", true);
         pause(&net, t + 10 * OCHE_US, "spine1:leaf1", "spine1:leaf0", true);
         pause(&net, t + 20 * OCHE_US, "leaf1:spine0", "leaf1:spine1", true);
@@ -220,12 +225,12 @@ static void test_returns(void **state)
     assert_int_equal(count_of(&net), 5);
     assert_true(node(&net, "leaf0:spine0", 1)->returns);
     assert_int_equal(node(&net, "leaf0:spine0", 1)->pauses, 26);
-    /* Never resumed: held from the first PAUSE on, and each later one begins where that ends. */
+    /* Never resumed: held from the first PAUSE on. Each later PAUSE begins where that one ends. */
     assert_int_equal(node(&net, "leaf0:spine0", 1)->held, 1999 * OCHE_US - WAY);
     end(&net);
 }
 
-/* What lies before the end of warm-up does not count, but it may be a reason. */
+/* Times before the end of warm-up do not count, but may be a reason. */
 static void test_warmup(void **state)
 {
     struct net net;
@@ -244,7 +249,7 @@ static void test_warmup(void **state)
     assert_int_equal(node(&net, "host0", 3)->held, 25 * OCHE_US + HOST + 10 * OCHE_US - HOST);
     assert_int_equal(node(&net, "leaf1:host2", 0)->pauses, 1);
     uint32_t order[8];
-    assert_int_equal(oche_pause_tree_order(net.tree, order), 4); /* the way to host0 is kept */
+    assert_int_equal(oche_pause_tree_order(net.tree, order), 4); /* the way to host0 remains */
     end(&net);
 
     begin(&net, &(struct oche_pause_tree_config){.from = 90 * OCHE_US});
@@ -254,7 +259,7 @@ static void test_warmup(void **state)
     end(&net);
 }
 
-/* Roots by the time that they held ports, branches likewise, each after what it is of. */
+/* Roots by the time that they held ports. Branches likewise, each after its parent. */
 static void test_order(void **state)
 {
     static const char *const expected[] = {"leaf1:host3",  "spine1:leaf1", "leaf0:spine1",
@@ -284,7 +289,10 @@ static void test_order(void **state)
     end(&net);
 }
 
-/* With too few nodes all is counted where there is one; with too few episodes none is lost. */
+/*
+ * With too few nodes, everything is counted at the existing ones. With too few episodes, none is
+ * lost.
+ */
 static void test_bounds(void **state)
 {
     struct net net;
@@ -346,7 +354,9 @@ static void test_episodes(void **state)
     end(&net);
 }
 
-/* What takes effect after the end is held until the end, or not at all; its PAUSE was sent. */
+/*
+ * A PAUSE that takes effect after the end is held until the end, or not at all. It counts as sent.
+ */
 static void test_end(void **state)
 {
     struct net net;
@@ -420,7 +430,10 @@ static void test_own_and_foreign(void **state)
     end(&net);
 }
 
-/* Only what lies in its life; and it cannot lose more than it is slower than alone. */
+/*
+ * Only the time within the flow's life counts. A flow cannot lose more than its time above the
+ * ideal.
+ */
 static void test_life(void **state)
 {
     struct net net;
@@ -450,8 +463,8 @@ static void test_life(void **state)
 }
 
 /*
- * Held by its own hot spot for 30 us at one port, by others at a second one for 20 us and 30 us:
- * without the others it would still have waited 30 us, so they cost it 20.
+ * Held by its own hot spot for 30 us at one port, and by others at a second one for 20 us and 30
+ * us. Without the others it would still have waited 30 us, so they cost it 20.
  */
 static void test_both(void **state)
 {

@@ -14,7 +14,7 @@ static void assert_near(double value, double expected)
         fail_msg("%.17g is not %.17g", value, expected);
 }
 
-/* Apart, equal by a hair, apart by a hair, equal to the end. */
+/* Rates apart; just within the limit; just outside; within until the end. */
 static void test_two_flows(void **state)
 {
     double values[] = {40, 20.9, 20.5, 20.1, 20, 5, 19, 18.45, 20, 20};
@@ -31,7 +31,7 @@ static void test_two_flows(void **state)
     assert_near(oche_rates_mean(&rates, 1), 82.45 / 5);
 }
 
-/* The gap is between the outermost of many, the fair share the mean of all. */
+/* The gap is between the extremes of many rates. The fair share is the mean of all. */
 static void test_many_flows(void **state)
 {
     double values[] = {10, 10, 10.5, 10, 9.6, 10.8};
@@ -44,7 +44,7 @@ static void test_many_flows(void **state)
     assert_int_equal(gap.since, 0);
 }
 
-/* Equal all the time, and at rest from the third window on; or not even at the end. */
+/* Equal all the time, and constant from the third window on; or not even at the end. */
 static void test_settled(void **state)
 {
     double values[] = {10, 8, 5.4, 5, 5, 5, 10, 8, 5, 5, 5, 5};
@@ -62,7 +62,7 @@ static void test_settled(void **state)
     assert_int_equal(oche_rate_gap(&rates).settled, 0);
 }
 
-/* Never; not at the end; nothing moved; nothing at all. */
+/* Never; not at the end; nothing changed; no samples. */
 static void test_never(void **state)
 {
     double apart[] = {30, 30, 10, 10}, parted[] = {20, 30, 20, 10}, still[] = {0, 0, 0, 0};
@@ -94,7 +94,7 @@ static void test_apart(void **state)
     assert_near(oche_rates_apart(&a, &b, 1), 4.0 / 3);
 }
 
-/* The paper's switch; that of a port with a longer cable; none without PFC or without room. */
+/* The paper's switch; a port with a longer cable; none without PFC or without room. */
 static void test_thresholds(void **state)
 {
     struct oche_switch_params params;
@@ -113,7 +113,7 @@ static void test_thresholds(void **state)
     params.headroom_bytes = 22400;
     params.pfc_priorities = 8;
     params.beta = 8;
-    params.xoff_bytes = 100; /* what the switch is set to is not asked */
+    params.xoff_bytes = 100; /* the switch's setting is not used */
     for (unsigned i = 0; i < 32; i++)
         ports[i] = (struct oche_switch_port_config){.rate_bps = 40 * OCHE_GBPS, .delay = OCHE_US};
     assert_true(oche_thresholds(&config, &t));

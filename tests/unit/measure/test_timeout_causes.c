@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Judging timeouts from what both ends and the links say: PSNs that wrap, what is stale, and a
- * table that forgets what is repaired. (Whole worlds: unit/sim/test_timeout_causes.c.)
+ * Causes of timeouts, found from both ends and the links: PSNs that wrap, stale notes, and a table
+ * that drops repaired losses. (For whole worlds, see unit/sim/test_timeout_causes.c.)
  */
 #include "sim/measure/timeout_causes.h"
 
@@ -9,7 +9,7 @@
 
 #define CONNECTIONS 40000
 
-/* What `read_progress` says of every connection. */
+/* The result of `read_progress` for every connection. */
 struct ends {
     struct oche_connection_progress at[CONNECTIONS];
     uint64_t reads;
@@ -79,7 +79,7 @@ static void test_across_the_wrap(void **state)
         lose(causes, 0, OCHE_LOST_ACK, around + 1, now + 20);
         ASSERT_CAUSE(causes, 0, timeout(now + 30, around - 2, around + 2), OCHE_TIMEOUT_LAST_ACK);
     }
-    /* 2^24 packets later nothing was lost, and what was lost then is of other packets. */
+    /* 2^24 packets later no packet was lost. The old losses are of other packets. */
     expect(0, 4 * wrap - 2, 4 * wrap - 2);
     ASSERT_CAUSE(causes, 0, timeout(5 * wrap, 4 * wrap - 2, 4 * wrap + 2), OCHE_TIMEOUT_OTHER);
     expect(0, 4 * wrap + 2, 4 * wrap - 2);
@@ -87,7 +87,7 @@ static void test_across_the_wrap(void **state)
     oche_timeout_causes_free(causes);
 }
 
-/* A connection that expects 5 of 5 … 9, which was lost at 800; the timer runs out at 1000. */
+/* A connection that expects PSN 5 of 5 … 9. It was lost at 800, and the timer expires at 1000. */
 static struct oche_timed_out one_lost(struct oche_timeout_causes *causes, uint32_t connection)
 {
     expect(connection, 5, 5);
@@ -100,7 +100,7 @@ static struct oche_psn_note note(uint32_t psn, oche_time first, oche_time last)
     return (struct oche_psn_note){.psn = psn, .first = first, .last = last};
 }
 
-/* Notes of a PSN that came round again, and losses of another connection, say nothing. */
+/* Notes of an earlier pass of a PSN, and losses of another connection, have no effect. */
 static void test_stale(void **state)
 {
     struct oche_timeout_causes *causes = start();
@@ -149,7 +149,7 @@ static void test_on_the_way(void **state)
     oche_timeout_causes_free(causes);
 }
 
-/* Everything that was sent is there. */
+/* Everything sent has arrived. */
 static void test_no_answer(void **state)
 {
     struct oche_timeout_causes *causes = start();
@@ -158,14 +158,14 @@ static void test_no_answer(void **state)
     for (uint32_t c = 0; c < 4; c++) {
         expect(c, 10, 5);
         if (c == 1)
-            lose(causes, c, OCHE_LOST_ACK, 8, 950); /* the one that matters is on its way */
+            lose(causes, c, OCHE_LOST_ACK, 8, 950); /* the decisive one is on its way */
         if (c == 2)
             lose(causes, c, OCHE_LOST_ACK, 9, 950);
         lose(causes, c, OCHE_LOST_ACK, 4, 960); /* says nothing new */
         ASSERT_CAUSE(causes, c, timeout(1000, 5, 10),
                      c == 2 ? OCHE_TIMEOUT_LAST_ACK : OCHE_TIMEOUT_OTHER);
     }
-    /* Of what the timeout sends again nothing is lost, then the duplicates, then their ACK. */
+    /* No retransmission of the timeout is lost, then the duplicates, then their ACK. */
     ASSERT_CAUSE(causes, 2, timeout(2000, 5, 10), OCHE_TIMEOUT_OTHER);
     lose(causes, 2, OCHE_LOST_DATA, 9, 2000);
     ASSERT_CAUSE(causes, 2, timeout(3000, 5, 10), OCHE_TIMEOUT_LAST_PACKET);
@@ -174,7 +174,7 @@ static void test_no_answer(void **state)
     oche_timeout_causes_free(causes);
 }
 
-/* More losses than the table begins with: those that still matter stay, however often it grows. */
+/* More losses than the table's initial size: the relevant ones stay, however often it grows. */
 static void test_many(void **state)
 {
     struct oche_timeout_causes *causes = start();
@@ -191,7 +191,7 @@ static void test_many(void **state)
         expect(c, 109, 109);
         ASSERT_CAUSE(causes, c, timeout(10, 109, 110), OCHE_TIMEOUT_LAST_PACKET);
     }
-    /* The same PSNs for as long as one likes: no growth, so no sweep that asks for all of them. */
+    /* The same PSNs again and again: the table does not grow, so no sweep reads all connections. */
     oche_timeout_causes_tidy(causes);
     for (uint32_t round = 0; round < 1000; round++) {
         uint64_t reads = ends.reads;
@@ -203,7 +203,9 @@ static void test_many(void **state)
     oche_timeout_causes_free(causes);
 }
 
-/* The last timeout ends the sender; however many losses of others come before it is judged. */
+/*
+ * The last timeout ends the sender. Its cause is found despite any number of other losses before.
+ */
 static void test_sender_gone(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Feedback that arrives late: within the jitter, in order of time, the same for the same seed. */
+/* Late feedback: within the jitter, in order of time, the same for the same seed. */
 #include "tests/support/test.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define JITTER  (100 * OCHE_US)
 #define GAP     (2 * OCHE_US)
 
-/* Holds a packet every GAP; notes when each comes out. */
+/* Delays a packet every GAP and notes when each comes out. */
 static void run(uint64_t seed, uint64_t entity, oche_time out[PACKETS])
 {
     static struct oche_packet packets[PACKETS];
@@ -95,7 +95,7 @@ static void no_jitter_keeps_the_order(void **state)
     oche_arena_free(&arena);
 }
 
-/* In a world: data is not late, what it is acknowledged by is. */
+/* In a world: data is not late, but its acknowledgement is. */
 static void only_feedback_is_late(void **state)
 {
     struct oche_flow_plan flow = small_flow(0, 1, 1000, 0);

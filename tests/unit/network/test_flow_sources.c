@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows that sources make during a run are those of a plan that lists them all: numbers, plans,
- * connections, and the order in which hosts start them. Those that are not made take no memory,
- * whoever goes through them.
+ * Flows that sources make during a run equal those of a plan that lists them all: numbers, plans,
+ * connections, and the order in which hosts start them. Flows that are not made take no memory,
+ * even if all plans are read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +110,7 @@ static void assert_same_flow(const struct oche_flows *all, const struct oche_flo
     assert_true(some->received[flow].delivered == OCHE_NEVER);
 }
 
-/* Goes through all plans, of which some are made. */
+/* Reads all plans, of which some are made. */
 static void assert_same_walk(const struct oche_flows *all, const struct oche_flows *some)
 {
     struct oche_flow_walk walk = oche_flow_walk(some);
@@ -129,7 +129,7 @@ static void assert_same_walk(const struct oche_flows *all, const struct oche_flo
     assert_int_equal(next, all->count);
 }
 
-/* Starts a host's flows, and after each all that follow it; returns how many. */
+/* Starts a host's flows, and after each all that follow it. Returns their number. */
 static uint32_t start_all(struct oche_flows *all, struct oche_flows *some, uint32_t host)
 {
     uint32_t count = 0;
@@ -206,7 +206,7 @@ static void connections_per_chain(void **state)
 
 /* ---- memory ---- */
 
-/* Returns how many pages of the piece there are, be they only those that reading gives. */
+/* Returns how many pages of the piece exist, including those made by reading. */
 static size_t count_pages(const void *memory, size_t bytes)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -242,7 +242,7 @@ static size_t resident_bytes(void)
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Goes through everything, in each of the ways that there are. Returns how many plans it saw. */
+/* Reads all plans in each possible way. Returns how many it saw. */
 static uint32_t go_through(const struct oche_flows *flows)
 {
     struct oche_flow_walk walk = oche_flow_walk(flows);
@@ -267,8 +267,8 @@ static uint32_t go_through(const struct oche_flows *flows)
 }
 
 /*
- * A kernel may give a page of its own to whoever reads where nobody has written; then it shows in
- * the resident memory, and else in the pages that are there.
+ * A kernel may give a separate page to a reader of memory that nobody has written. Then the page
+ * counts as resident memory; otherwise it counts among the pages that exist.
  */
 static void reading_takes_no_memory(void **state)
 {
@@ -290,7 +290,7 @@ static void reading_takes_no_memory(void **state)
 
     assert_int_equal(go_through(&flows), flows.count);
     assert_int_equal(pages_of_flows(&flows), pages);
-    assert_in_range(resident_bytes(), 0, bytes + (8 << 20)); /* 200 MB of plans and more */
+    assert_in_range(resident_bytes(), 0, bytes + (8 << 20)); /* more than 200 MB of plans */
     oche_flows_free(&flows);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host's flows where something goes wrong: counters by flow on a shared connection, connections
- * that fail, queue pairs that come back for a late duplicate.
+ * A host's flows with errors: counters by flow on a shared connection, connections that fail, queue
+ * pairs that are opened again for a late duplicate.
  */
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
@@ -24,7 +24,9 @@ static void test_retransmissions_by_flow(void **state)
     const struct oche_flows *done = oche_world_flows(small.world);
     assert_int_equal(small.totals.flows_completed, 3);
     assert_int_equal(small.totals.lost_packets, 2);
-    /* The ninth packet, and the tenth, which made the receiver see the gap; the last, by timeout */
+    /*
+     * The ninth packet, and the tenth, which showed the gap to the receiver; the last, by timeout
+     */
     assert_int_equal(done->sent[0].retransmitted_packets, 2);
     assert_int_equal(done->sent[0].timeouts, 0);
     assert_int_equal(done->sent[1].retransmitted_packets, 1);
@@ -34,7 +36,7 @@ static void test_retransmissions_by_flow(void **state)
     small_world_free(&small);
 }
 
-/* Nothing arrives: every flow fails, also those that start when the connection has failed. */
+/* Nothing arrives: every flow fails, also those that start after the connection has failed. */
 static void test_all_fail(void **state)
 {
     struct oche_flow_plan flows[300];
@@ -64,8 +66,8 @@ static void test_all_fail(void **state)
 }
 
 /*
- * The last ACK is lost, and until the sender asks again the receiver's queue pair has gone to
- * another flow: it comes back, knows that all was delivered, and says so.
+ * The last ACK is lost. When the sender asks again, another flow has the receiver's queue pair. It
+ * is opened again, knows that all was delivered, and reports it.
  */
 static void test_duplicate_after_the_queue_pair_is_gone(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The network with real transport in it: a flow alone takes exactly the ideal time; payload
- * arrives as sent; bytes mode, payload and threads change no event; loss is repaired; nothing is
- * left on the links or in the queues.
+ * The network with a real transport. A flow alone takes exactly the ideal time. Payload arrives as
+ * sent. Bytes mode, payload and threads change no event. Losses are repaired. No packet remains on
+ * links or in queues.
  */
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
@@ -142,9 +142,9 @@ static void test_one_connection_a_pair(void **state)
 }
 
 /*
- * Closed loops between the same hosts: each has a queue pair of its own, so the second one's short
- * messages do not wait behind the first one's long one, as they do on one for the pair. Where a
- * chain goes on to another host there is another queue pair.
+ * Closed loops between the same hosts: each has its own queue pair. So short messages of the second
+ * loop do not wait behind the long one of the first, as they do with one queue pair for each pair
+ * of hosts. A chain that continues to another host uses another queue pair.
  */
 static void test_one_connection_a_chain(void **state)
 {
@@ -154,7 +154,7 @@ static void test_one_connection_a_chain(void **state)
     (void)state;
     for (uint32_t i = 0; i < 12; i++)
         flows[i] = small_flow(0, i < 10 ? 1 : 2, 1000, i < 2 ? 0 : OCHE_NEVER);
-    flows[0].bytes = 10000000; /* two chains, in turn: 0, 2, … 10 and 1, 3, … 11 */
+    flows[0].bytes = 10000000; /* two chains that alternate: 0, 2, … 10 and 1, 3, … 11 */
     for (uint32_t i = 0; i < 10; i++)
         flows[i].then_same_source = i + 2;
     small_world_init(&small, "star", "none", "go_back_n");
@@ -175,8 +175,8 @@ static void test_one_connection_a_chain(void **state)
 }
 
 /*
- * A sender that policy starts at 5 Gbit/s keeps to it without congestion control: each packet but
- * the last takes its spacing. The line rate, or more, is no limit; a second flow on the same
+ * Without congestion control, a sender that policy starts at 5 Gbit/s keeps that rate: each packet
+ * but the last takes its spacing. The line rate or more is no limit. A second flow on the same
  * connection finds the rate of the first.
  */
 static void test_initial_rate(void **state)
@@ -212,7 +212,7 @@ static void test_initial_rate(void **state)
     small_world_free(&small);
 }
 
-/* A scheme that says in every packet where its payload goes is not slow for that. */
+/* A scheme whose packets all carry the place of their payload is not slow because of that. */
 static void test_alone_with_every_recovery(void **state)
 {
     static const uint64_t mtus[] = {256, 1000, 4096}, sizes[] = {1, 256, 300, 100000, 1000001};
@@ -232,7 +232,7 @@ static void test_alone_with_every_recovery(void **state)
         }
 }
 
-/* All data goes from one shard to the other, and few ACKs come back: packets are used again. */
+/* All data goes from one shard to the other, and few ACKs come back: packets are reused. */
 static void test_packets_are_used_again(void **state)
 {
     struct oche_flow_plan flows[2] = {small_flow(0, 2, 50000000, 0), small_flow(1, 3, 50000000, 0)};
@@ -262,7 +262,7 @@ static void test_packets_are_used_again(void **state)
     small_world_free(&small);
 }
 
-/* Threads meet where there is enough to do for all, and where they have to. */
+/* Threads run together if there is enough work for all, and where the test forces it. */
 static void test_threads_meet_for_many_events(void **state)
 {
     const struct oche_flow_plan flow = small_flow(0, 3, 10000, 0);
@@ -337,7 +337,7 @@ static void test_measures_with_threads(void **state)
             assert_true(hold[i].row == held[i].row && hold[i].held == held[i].held);
             assert_in_range(hold[i].held, 1, small.config.measure.interval);
         }
-        /* What was delivered after the warm-up, but for the last, incomplete interval. */
+        /* The bytes delivered after the warm-up, without the last, incomplete interval. */
         uint64_t bytes = oche_bytes_in_time(small.config.measure.interval, goodput);
         assert_true(bytes <= small.totals.nic.delivered_bytes);
         assert_true(bytes > small.totals.nic.delivered_bytes / 10 * 9);
@@ -365,9 +365,7 @@ static void test_warmup_is_left_out(void **state)
     small_world_free(&small);
 }
 
-/* Over short links a packet is sent for longer than it travels: the ring of events reaches over
- * both.
- */
+/* On short links, sending a packet takes longer than its way: the ring of events covers both. */
 static void test_ring_reaches_over_slow_links(void **state)
 {
     struct oche_flow_plan flow = small_flow(0, 1, 100000, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads run together where it is quicker, and the other way is not tried too often. */
+/* Threads run together where that is quicker. The other way is not tried too often. */
 #include "tests/support/test.h"
 
 #include "sim/network/pace.h"
@@ -16,8 +16,8 @@ struct run {
 };
 
 /*
- * Runs windows of so many events for `ns`; one takes the one or the other time, and after a change
- * the next three are as before, as threads come and go.
+ * Runs windows of so many events for `ns`. A window takes the first or the second time. After a
+ * change the next three are as before, because threads come and go.
  */
 static struct run run_for(struct oche_pace *pace, uint64_t ns, uint64_t events, uint64_t alone_ns,
                           uint64_t together_ns)
@@ -51,11 +51,11 @@ static void test_the_quicker_way(void **state)
     clock_now = SECOND;
     run = run_for(&pace, SECOND, 400, 30000, 20000);
     assert_true(run.together > 40000 && run.alone > 0);
-    /* Now it is six times as slow, as beside other programs. */
+    /* Now it is six times as slow, as if other programs ran. */
     run_for(&pace, SECOND / 2, 400, 30000, 120000);
     assert_false(pace.together);
     run = run_for(&pace, SECOND, 400, 30000, 120000);
-    /* What is lost to trials is below 4 % of the time. */
+    /* Trials cost less than 4 % of the time. */
     assert_true(run.alone > 32000 && run.together > 0);
     run = run_for(&pace, SECOND, 400, 30000, 20000);
     assert_true(run.together > 35000);

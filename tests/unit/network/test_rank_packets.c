@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets of every kind arrive at another rank as they left, with all that a node may read; and
- * structs of counters are packed and opened again.
+ * Packets of every kind arrive at another rank as they left, with all fields that a node may read.
+ * Structs of counters are packed and unpacked.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define WHEN (7 * OCHE_US)
 #define KEY  UINT32_C(0x1234)
 
-/* Two ranks, of which the second has its lists elsewhere. */
+/* Two ranks. The second has its lists at other addresses. */
 static struct {
     struct oche_shard from, to;
     struct oche_flows flows, others;
@@ -60,7 +60,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Returns a packet of the first rank, in which each byte of the hot line has a value. */
+/* Returns a packet of the first rank whose bytes in the hot line all differ. */
 static struct oche_packet *make(uint8_t kind)
 {
     struct oche_packet *packet = oche_packet_take(&ranks.from.pool);
@@ -89,12 +89,12 @@ static struct oche_packet *cross(struct oche_packet *packet)
     assert_true(oche_event_pop(&ranks.to.events, OCHE_MS, &event));
     assert_int_equal(event.key, KEY);
     assert_true(event.time == WHEN);
-    /* One packet is in the network, which the first rank has taken. */
+    /* The network holds one packet, which the first rank has taken. */
     assert_int_equal(ranks.from.pool.taken + ranks.to.pool.taken, 1);
     return event.target;
 }
 
-/* The hot line but the pointer in front, and the extension line's union if it is to be the same. */
+/* The hot line without the pointer in front, and the extension line's union if it must be equal. */
 static void assert_same(const struct oche_packet *sent, const struct oche_packet *came, bool all)
 {
     const size_t hot = sizeof(sent->next), more = offsetof(struct oche_packet, reth);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors: what is written, what is cut, and what may be quoted. */
+/* Errors: the text, its cutting, and quoting. */
 #include "params/error.h"
 
 #include <string.h>

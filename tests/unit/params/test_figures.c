@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers in tables: three digits, the right unit, nothing rounded to another unit's thousand. */
+/* Numbers in tables: three digits, the right unit, and no rounding to 1000 of a unit. */
 #include "params/figures.h"
 #include "tests/support/test.h"
 

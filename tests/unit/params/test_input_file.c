@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that users name: what is read, and what is refused without waiting. */
+/* Files that users name: which are read, and which are rejected without waiting. */
 #include "params/input_file.h"
 #include "core/base.h"
 
@@ -50,7 +50,7 @@ static void test_regular_files(void **state)
     assert_string_equal(error.text, "No such file or directory");
 }
 
-/* Nobody reads a byte of it: it says how large it is. */
+/* No byte of it is read: its size is enough. */
 static void test_a_sparse_file(void **state)
 {
     (void)state;
@@ -87,7 +87,7 @@ static void test_what_is_no_file(void **state)
     unlink(path);
 }
 
-/* Writes to the pipe, from another process, in pieces, after a while. */
+/* Another process writes to the pipe, in pieces, after a while. */
 static pid_t write_later(const char *text, size_t pieces)
 {
     const pid_t child = fork();
@@ -173,7 +173,7 @@ static void test_a_pipe_without_a_byte(void **state)
     close(ends[0]);
 }
 
-/* To be read piece by piece: nothing is taken out of it before. */
+/* To be read piece by piece: no byte is taken out of it before. */
 static void test_opening(void **state)
 {
     char got[8] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mistakes: their order, and what is kept of many. */
+/* Mistakes: their order, and which of many are kept. */
 #include "params/mistakes.h"
 
 #include "tests/support/test.h"
@@ -37,7 +37,7 @@ static void test_by_place(void **state)
     assert_kept(&mistakes, (const unsigned[]){4, 2, 0, 3, 1}, 5);
 }
 
-/* The first by place stay, whenever they come. */
+/* The first ones by place are kept, in any order of arrival. */
 static void test_of_many(void **state)
 {
     struct oche_mistakes mistakes = {.count = 0};
@@ -46,7 +46,7 @@ static void test_of_many(void **state)
     for (unsigned i = 0; i < OCHE_MISTAKES_KEPT; i++)
         add(&mistakes, 100 + i, i);
     add(&mistakes, 200, 20);
-    add(&mistakes, 109, 21); /* behind the last one, which is of the same place */
+    add(&mistakes, 109, 21); /* behind the last one at the same place */
     add(&mistakes, 50, 22);
     add(&mistakes, 104, 23);
     assert_int_equal(mistakes.count, OCHE_MISTAKES_KEPT + 4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does not print is escaped; what fits is whole characters. */
+/* Unprintable bytes are escaped. A cut text ends with a whole character. */
 #include "params/printable.h"
 
 #include "core/base.h"

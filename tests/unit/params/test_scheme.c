@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schemes with parameters, as people write them, and what is wrong with those that are none. */
+/* Schemes with parameters, as people write them, and the errors in bad ones. */
 #include "params/scheme.h"
 
 #include <string.h>
@@ -31,7 +31,10 @@ static void test_right(void **state)
     assert_int_equal(number(&recovery.recovery->table, "rto_low", &recovery.params), 5 * OCHE_MS);
 }
 
-/* On a line of 200 Mbit/s 64 KB take 2.6 ms; a round trip of 5 ms is what times go by then. */
+/*
+ * On a line of 200 Mbit/s 64 KB take 2.6 ms. With a round trip of 5 ms, times follow the round
+ * trip.
+ */
 static void test_fit_to_line(void **state)
 {
     struct oche_cc_network network = {.line_rate_bps = 200 * OCHE_MBPS, .round_trip = OCHE_MS};
@@ -58,9 +61,8 @@ static void test_fit_to_line(void **state)
     assert_null(cc.cc->check(&cc.params));
 }
 
-/* TIMELY's times go by the round trip, or by 25 KB on the line, as 20us do at 10 Gbit/s. */
-/* preset=deployed: nothing is fitted, and what is `auto` follows the round trip that was measured.
- */
+/* TIMELY's times follow the round trip, or 25 KB on the line, which take 20 us at 10 Gbit/s. */
+/* preset=deployed: no value is fitted, and `auto` follows the measured round trip. */
 static void test_deployed_timely_notes_the_round_trip(void **state)
 {
     struct oche_cc_network network = {.line_rate_bps = 100 * OCHE_GBPS};
@@ -110,7 +112,7 @@ static void test_fit_timely(void **state)
     }
 }
 
-/* If one of two parameters that depend on each other is given, the other one follows. */
+/* If one of two dependent parameters is given, the other one follows. */
 static void test_fit_follows(void **state)
 {
     static const char *const texts[] = {"dcqcn,alpha_interval=20us", "dcqcn,cnp_interval=900ms",
@@ -129,7 +131,7 @@ static void test_fit_follows(void **state)
     }
 }
 
-/* Who names a preset means its values. */
+/* A named preset sets its values. */
 static void test_preset_is_not_fitted(void **state)
 {
     const struct oche_cc_network network = {.line_rate_bps = 200 * OCHE_MBPS};
@@ -142,7 +144,7 @@ static void test_preset_is_not_fitted(void **state)
     assert_int_equal(number(&cc.cc->table, "timer", &cc.params), 55 * OCHE_US);
 }
 
-/* Where no network is known, as on the wire, what is automatic has the paper's values. */
+/* If no network is known, as on the wire, automatic values are the paper's. */
 static void test_fit_to_no_network(void **state)
 {
     const struct oche_recovery_network unknown = {.packets = 0};
@@ -172,7 +174,7 @@ static void test_fit_to_no_network(void **state)
     assert_int_equal(number(table, "rto_high", &recovery.params), 5220 * OCHE_US);
 }
 
-/* On the wire DCQCN's defaults are the paper's, unless those of NICs in use are wanted. */
+/* On the wire DCQCN's defaults are the paper's, unless the user asks for those of deployed NICs. */
 static void test_presets(void **state)
 {
     struct oche_cc_choice cc;
@@ -194,7 +196,7 @@ static void test_presets(void **state)
     assert_false(oche_cc_parse(&cc, "dcqcn,g=auto", &error));
 }
 
-/* Every scheme for the wire is named, with its defaults; no other one is. */
+/* Every scheme for the wire is named, with its defaults, and no other one. */
 static void test_all(void **state)
 {
     struct oche_cc_choice cc;

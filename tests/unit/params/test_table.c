@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns line up, whatever they contain. */
+/* Columns are aligned for any content. */
 #include "tests/support/test.h"
 
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void test_a_short_row_ends_early(void **state)
     oche_table_free(table);
 }
 
-/* A title is longer than the first column, and does not widen it. */
+/* A title longer than the first column does not widen it. */
 static void test_titles_are_longer(void **state)
 {
     struct oche_table *table = oche_table_create(2);
@@ -85,7 +85,7 @@ static void test_titles_are_longer(void **state)
     oche_table_free(table);
 }
 
-/* Columns that do not fit follow below, as evenly as in any way with as few tables. */
+/* Columns that do not fit follow below, in the fewest tables, as evenly as possible. */
 static void test_tables_within_a_width(void **state)
 {
     struct oche_table *table = oche_table_create(6);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values with units: exact, printed so that they read back, and refused with what would be right.
- */
+/* Values with units: exact, readable again as printed, and rejected with the right form. */
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -251,7 +250,7 @@ static void test_errors_say_what_would_be_right(void **state)
     check_refused(rows, OCHE_COUNT_OF(rows));
 }
 
-/* Units and shares as people write them elsewhere. */
+/* Units and shares as other programs write them. */
 static void test_errors_say_what_was_meant(void **state)
 {
     static const struct refused rows[] = {
@@ -331,7 +330,7 @@ static void test_values_are_printed_short(void **state)
     }
 }
 
-/* Any value, printed, reads back as itself. */
+/* Any value, printed, is read back unchanged. */
 static void test_printing_and_reading_are_inverse(void **state)
 {
     static const struct oche_param *const params[] = {&any_count, &bytes_param, &time_param};

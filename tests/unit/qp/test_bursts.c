@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bursts, as a scheme decides them: packets that follow each other at once, a gap that makes up for
- * them, with exact times; and that a scheme is told when a queue pair stops, once.
+ * Bursts chosen by a scheme: packets that follow each other at once, and a gap that compensates for
+ * them, with exact times. A scheme is told once when a queue pair stops.
  */
 #include "tests/support/test.h"
 
@@ -85,7 +85,10 @@ static oche_time spacing(uint32_t line_bytes, uint64_t bps)
     return oche_time_of_bytes(line_bytes, bps);
 }
 
-/* Four packets at once, or as the port takes them; the fifth when all four have had their time. */
+/*
+ * Four packets at once, or as fast as the port takes them. The fifth follows when the time of all
+ * four is over.
+ */
 static void test_gap_after_burst(void **state)
 {
     struct plan plan = {.burst = 4}, *at = &plan;
@@ -108,7 +111,7 @@ static void test_gap_after_burst(void **state)
     pair_close(pair);
 }
 
-/* A burst that the window breaks up goes on at once when it opens; its gap is as long. */
+/* A burst that the window cuts continues at once when the window opens. Its gap is as long. */
 static void test_window_within_burst(void **state)
 {
     struct plan plan = {.burst = 4}, *at = &plan;
@@ -133,7 +136,7 @@ static void test_window_within_burst(void **state)
     pair_close(pair);
 }
 
-/* A change of rate within a burst leaves it together, and counts from the next packet on. */
+/* A change of rate within a burst does not split it. It applies from the next packet on. */
 static void test_rate_change_within_burst(void **state)
 {
     struct plan plan = {.burst = 4}, *at = &plan;
@@ -150,7 +153,7 @@ static void test_rate_change_within_burst(void **state)
     assert_non_null(pull(pair, start_time));
     oche_time due = start_time + spacing(FIRST, RATE) + 3 * spacing(WIRE, RATE / 2);
     assert_null(pull(pair, due - 1));
-    /* In the gap only what is left of it changes: the last packet's part. */
+    /* Within the gap, only the rest of it changes: the last packet's part. */
     oche_qp_set_rate_limit(qp, RATE / 4, start_time + 1);
     due += spacing(WIRE, RATE / 4) - spacing(WIRE, RATE / 2);
     assert_null(pull(pair, due - 1));
@@ -158,7 +161,7 @@ static void test_rate_change_within_burst(void **state)
     pair_close(pair);
 }
 
-/* Two queue pairs that burst at the same time take turns at the port. */
+/* Two queue pairs with bursts at the same time alternate at the port. */
 static void test_bursts_take_turns(void **state)
 {
     struct plan plan = {.burst = 4}, *at = &plan;
@@ -178,7 +181,7 @@ static void test_bursts_take_turns(void **state)
     pair_close(pair);
 }
 
-/* A queue pair that never started is not stopped, and none is stopped twice. */
+/* A queue pair that never started is not stopped. None is stopped twice. */
 static void test_stop(void **state)
 {
     struct plan plan = {.burst = 1}, *at = &plan;

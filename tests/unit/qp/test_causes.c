@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which cause a failed work request names, and that what is flushed after it names the same. */
+/* The cause that a failed work request names. Requests flushed after it name the same cause. */
 #include "tests/support/test.h"
 
 #include "tests/support/pair.h"
@@ -25,7 +25,7 @@ static struct pair *open_with(struct pair_options options, bool cut_at_once)
     return pair;
 }
 
-/* Does the work, and another WRITE behind it, which is flushed. */
+/* Executes the work, and another WRITE behind it, which is flushed. */
 static void fails(struct pair *pair, const struct oche_send_work *work, enum oche_status status,
                   enum oche_cause cause)
 {
@@ -47,7 +47,7 @@ static void test_silence(void **state)
     (void)state;
     fails(open_with((struct pair_options){0}, true), &write, OCHE_STATUS_RETRY_EXCEEDED,
           OCHE_CAUSE_NEVER_ANSWERED);
-    for (int from = 0; from < 2; from++) { /* an ACK has come before, or a request */
+    for (int from = 0; from < 2; from++) { /* an ACK came before, or a request */
         pair = open_with((struct pair_options){0}, false);
         pair_post(pair, from, &write);
         pair_run_quiet(pair);
@@ -101,7 +101,9 @@ static void test_own_memory(void **state)
           OCHE_CAUSE_RESULT_MEMORY);
 }
 
-/* The program has put the queue pair into error itself; and after a reset all is forgotten. */
+/*
+ * The program itself has put the queue pair into the error state. After a reset no cause remains.
+ */
 static void test_none(void **state)
 {
     struct pair *pair = open_with((struct pair_options){0}, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The invariants of core/qp/check.h: each holds in the middle of a transfer, and each is broken on
- * purpose once, so that none can be a statement that never fails.
+ * The invariants of core/qp/check.h. Each holds in the middle of a transfer. Each is violated on
+ * purpose once, so that none can be a check that never fails.
  */
 #include "tests/support/test.h"
 
@@ -31,7 +31,7 @@ static const struct oche_cc_scheme half_rate = {
     .start = start,
 };
 
-/* Loses the second data packet: what follows is held. */
+/* Loses the second data packet: later packets are kept. */
 static enum pair_fate lose_second(struct pair *pair, int from, const struct oche_packet *packet)
 {
     (void)pair;
@@ -39,8 +39,8 @@ static enum pair_fate lose_second(struct pair *pair, int from, const struct oche
 }
 
 /*
- * Side 0 sends a WRITE with a loss, then READs from side 1, which has held packets of the WRITE;
- * stops after `steps` steps.
+ * Side 0 sends a WRITE with a loss, then READs from side 1, which keeps packets of the WRITE. Stops
+ * after `steps` steps.
  */
 static struct pair *in_the_middle(bool reads, unsigned steps)
 {
@@ -64,7 +64,7 @@ static struct pair *in_the_middle(bool reads, unsigned steps)
     return pair;
 }
 
-/* ---- what is broken: each changes one thing ---- */
+/* ---- violations: each changes one thing ---- */
 
 static struct send_entry *head(struct oche_qp *qp)
 {
@@ -258,7 +258,7 @@ static void recovery_at_once(struct oche_qp *qp)
     qp->rx.timer = 0;
 }
 
-/* Which transfer is stopped in the middle. */
+/* The transfer that is stopped in the middle. */
 enum scene { WRITING, READING };
 
 struct fault {
@@ -326,7 +326,7 @@ static const struct qp_statement *find(const struct qp_statement *statements, co
     return statements;
 }
 
-/* Breaks one statement, and gives everything back as it was. */
+/* Violates one invariant, and restores everything. */
 static void try(struct pair *pair, const struct qp_statement *statement, const struct fault *fault,
                 int side)
 {
@@ -387,7 +387,7 @@ static void test_receive(void **state)
     try_all(qp_receive_statements, receive_faults, OCHE_COUNT_OF(receive_faults), 1);
 }
 
-/* A statement that is added needs a fault. Doubts are those of a scheme that cannot judge. */
+/* A new invariant needs a fault. Doubts belong to a scheme that cannot decide. */
 static void test_all_are_tried(void **state)
 {
     size_t sends = 0, receives = 0;
@@ -401,7 +401,7 @@ static void test_all_are_tried(void **state)
     assert_int_equal(receives, OCHE_COUNT_OF(receive_faults));
 }
 
-/* The NIC's own: heaps, lists, counters, the map. */
+/* The NIC's own invariants: heaps, lists, counters, the map. */
 static void test_nic(void **state)
 {
     struct pair *pair = in_the_middle(false, 3);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CNPs and who may have sent them: a peer with extensions names the PSN that it expects next, and
- * what names none, or another, is void; a plain peer's CNPs count, as they have to.
+ * CNPs and their possible senders. A peer with extensions names the PSN that it expects next. A CNP
+ * without a PSN, or with another one, is void. CNPs of a plain peer count, because they name none.
  */
 #include "tests/support/test.h"
 
@@ -17,8 +17,8 @@
 #define FLOOD   (50 * OCHE_US) /* between two forged CNPs: 20,000 a second */
 
 struct link {
-    uint32_t named, unnamed; /* CNPs on the link, by whether they name a PSN */
-    uint32_t marks;          /* one in so many data packets is marked; 0: none */
+    uint32_t named, unnamed; /* CNPs on the link, with and without a PSN */
+    uint32_t marks;          /* one of so many data packets is marked; 0: none */
 };
 
 static void tap(struct pair *pair, int from, const struct oche_packet *packet)
@@ -36,7 +36,9 @@ static void tap(struct pair *pair, int from, const struct oche_packet *packet)
         ((struct oche_packet *)(uintptr_t)packet)->ecn = OCHE_ECN_CE;
 }
 
-/* A pair with DCQCN at both ends; `plain`: side 1 has no congestion control, so it shows nothing.
+/*
+ * A pair with DCQCN at both ends. `plain`: side 1 has no congestion control and shows no
+ * extensions.
  */
 static struct pair *open_pair(struct pair_options options, bool plain, struct link *link)
 {
@@ -64,7 +66,7 @@ static void post(struct pair *pair, int side, enum oche_work_opcode opcode, uint
     pair_post(pair, side, &work);
 }
 
-/* A CNP for side 0, as a stranger would send it who knows address and number. */
+/* A CNP for side 0, as a stranger would send it who knows the address and the number. */
 static struct oche_packet forged(const struct pair *pair, uint8_t reserved)
 {
     struct oche_packet cnp = pair_packet(pair, 1, OCHE_CNP, 0, 0);
@@ -79,7 +81,7 @@ static uint64_t voided(const struct pair *pair, int side)
     return oche_nic_rejected(pair->side[side].nic, OCHE_REJECT_CNP);
 }
 
-/* SENDs, WRITEs and READs, both ways at once, whose marks lead to CNPs: each of them counts. */
+/* SENDs, WRITEs and READs, both ways at once. Their marks cause CNPs, and each of them counts. */
 static void genuine(void **state)
 {
     static const enum oche_work_opcode opcodes[] = {OCHE_WORK_WRITE, OCHE_WORK_READ};
@@ -111,7 +113,7 @@ static void genuine(void **state)
     }
 }
 
-/* What a CNP may name: from long acknowledged to what has just been sent. */
+/* The PSNs that a CNP may name: from long acknowledged to just sent. */
 static void edges(void **state)
 {
     struct link link;
@@ -151,7 +153,7 @@ static void edges(void **state)
     pair_close(pair);
 }
 
-/* Go-Back-0: the receiver has begun the message again, while parts of it were acknowledged. */
+/* Go-Back-0: the receiver has restarted the message, while parts of it were acknowledged. */
 static void restarted(void **state)
 {
     static const struct oche_go_back_0_params params = {.nak_interval = OCHE_US,
@@ -172,7 +174,7 @@ static void restarted(void **state)
     pair_close(pair);
 }
 
-/* UC: its receiver sends nothing that has a PSN, so it cannot show anything. */
+/* UC: its receiver sends no packet with a PSN, so it cannot show extensions. */
 static void unreliable(void **state)
 {
     struct link link;
@@ -191,7 +193,9 @@ static void unreliable(void **state)
     pair_close(pair);
 }
 
-/* Marked data that the peer cannot have sent leads to no CNP, which would name the right PSN. */
+/*
+ * Marked data that the peer cannot have sent causes no CNP, because that would name the right PSN.
+ */
 static void forged_marks(void **state)
 {
     static const struct {
@@ -222,8 +226,8 @@ static void forged_marks(void **state)
 }
 
 /*
- * Bytes that 20 ms of WRITEs deliver, while a stranger sends CNPs: none; such without a PSN; or
- * with each PSN in turn, as often as it can.
+ * Returns the bytes that 20 ms of WRITEs deliver while a stranger sends CNPs as often as it can:
+ * none, without a PSN, or with each PSN in turn.
  */
 enum flood { NO_FLOOD, NO_PSN, ALL_PSNS };
 
@@ -260,7 +264,7 @@ static void flood(void **state)
     const uint64_t calm = delivered(false, NO_FLOOD);
 
     (void)state;
-    assert_in_range(calm, 20000000, 25000000); /* of a line of 10 Gbit/s, in 20 ms */
+    assert_in_range(calm, 20000000, 25000000); /* on a line of 10 Gbit/s, in 20 ms */
     assert_true(delivered(false, NO_PSN) == calm);
     assert_in_range(delivered(false, ALL_PSNS), calm * 95 / 100, calm);
     assert_in_range(delivered(true, NO_PSN), 0, calm / 20);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a congestion-control scheme sees and what its decisions do: every hook, with exact bytes,
- * times and round trips; rate, window, timers, CNPs, stamps; state by peer and by NIC.
+ * The inputs of a congestion-control scheme and the effects of its decisions. Every hook, with
+ * exact bytes, times and round trips; rate, window, timers, CNPs, stamps; state by peer and by NIC.
  */
 #include "tests/support/test.h"
 
@@ -13,7 +13,7 @@
 
 #define LINE (100 * OCHE_GBPS)
 
-/* A scheme that writes down what it is told, and does what the test says. */
+/* A scheme that records its calls and does as the test says. */
 struct log {
     uint32_t starts, sent, acked, cnps, losses[2], timers[OCHE_CC_TIMERS], idles, busies, arrived,
         stamps;
@@ -22,7 +22,7 @@ struct log {
     bool cnp_on_ce, ack_now, echo;
     uint32_t cnp_after_timer; /* index + 1 */
     uint32_t shrink_after;    /* packets; then the window is one packet */
-    uint32_t ask_at;          /* that many packets: the last one is to ask for an ACK */
+    uint32_t ask_at;          /* after that many packets, the last one asks for an ACK */
 };
 
 static struct log *log_of(struct oche_cc_flow *flow)
@@ -159,7 +159,7 @@ static const struct oche_cc_scheme scheme = {
     .nic = &nic_hooks,
 };
 
-/* Both sides write into one log: tests look at what only one side does. */
+/* Both sides write into one log. Tests read the entries of one side. */
 static struct pair *open_logged(struct pair_options options, struct log **log)
 {
     options.cc = &scheme;
@@ -167,7 +167,7 @@ static struct pair *open_logged(struct pair_options options, struct log **log)
     return pair_open(&options);
 }
 
-/* The scheme's own view of side 0: tests take decisions through it. */
+/* The scheme's own view of side 0. Tests make decisions through it. */
 static struct oche_cc_flow *flow_of(struct pair *pair)
 {
     return &pair->side[0].qp[0]->flow;
@@ -193,7 +193,7 @@ static void test_bytes_and_rtt(void **state)
     assert_int_equal(log.acked_bytes, 3200);
     assert_int_equal(log.flight_bytes, 0);
     assert_int_equal(log.rtt_count, 4);
-    /* The last packet: itself and its ACK on the line, and two delays. */
+    /* The last packet: its own time and its ACK's on the line, and two delays. */
     assert_int_equal(log.rtt, oche_time_of_bytes(62 + 16 + 700 + 20, LINE) +
                                   oche_time_of_bytes(86, LINE) + 2 * OCHE_US);
     assert_int_equal(log.idles, 1);
@@ -215,7 +215,7 @@ static enum pair_fate drop_psn_once(struct pair *pair, int from, const struct oc
     return PAIR_DROP;
 }
 
-/* No round trip is taken from packets that were, or may have been, sent twice (Karn). */
+/* No round trip is measured on packets that were, or may have been, sent twice (Karn). */
 static void test_rtt_after_loss(void **state)
 {
     struct log log = {0}, *at = &log;
@@ -267,7 +267,7 @@ static void test_cnp_halves_the_rate(void **state)
     pair_close(pair);
 }
 
-/* The limit counts besides the scheme; whichever is lower. */
+/* The limit applies beside the scheme; the lower one counts. */
 static void test_limit_and_scheme(void **state)
 {
     struct log log = {0}, *at = &log;
@@ -329,7 +329,7 @@ static void test_timers(void **state)
     flow_of(pair)->timer[1] = start + 20 * OCHE_US;
     flow_of(pair)->timer[2] = start + 7 * OCHE_US;
     cnp.bth = OCHE_BTH_BECN;
-    oche_nic_receive(pair->side[0].nic, &cnp, start); /* after a hook decisions are looked at */
+    oche_nic_receive(pair->side[0].nic, &cnp, start); /* decisions are read after a hook */
     assert_int_equal(oche_nic_next_timer(pair->side[0].nic), start + 7 * OCHE_US);
     flow_of(pair)->timer[2] = start + 60 * OCHE_US; /* later than noted: not called before */
     pair_run_quiet(pair);
@@ -342,7 +342,7 @@ static void test_timers(void **state)
     pair_close(pair);
 }
 
-/* A window holds back packets, asks for the ACK that opens it, and lets one packet out always. */
+/* A window holds back packets, asks for the ACK that opens it, and always lets one packet out. */
 static void test_window(void **state)
 {
     static const uint64_t windows[] = {1, 1024, 2047, 2048, 5000};
@@ -355,7 +355,7 @@ static void test_window(void **state)
         struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 20 * 1024);
         flow_of(pair)->window_bytes = windows[i];
         pair_post(pair, 0, &work);
-        pair_run(pair, pair->now + 2 * OCHE_US); /* no ACK can be back yet */
+        pair_run(pair, pair->now + 2 * OCHE_US); /* no ACK can have arrived yet */
         assert_int_equal(log.sent, in_flight[i]);
         pair_run_quiet(pair);
         pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
@@ -365,8 +365,8 @@ static void test_window(void **state)
 }
 
 /*
- * A window that shrinks when packets have left that ask for no ACK: one more leaves, and asks. If
- * one of them has asked, for the window's sake or the scheme's, none leaves.
+ * The window shrinks after packets have left that ask for no ACK: one more leaves, and asks. If one
+ * of them has asked, because of the window or the scheme, none leaves.
  */
 static void test_window_shrinks(void **state)
 {
@@ -383,7 +383,7 @@ static void test_window_shrinks(void **state)
             (struct pair_options){.ack_every = rows[i].ack_every, .ack_timeout = OCHE_NEVER}, &at);
         struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 20 * 1024);
         pair_post(pair, 0, &work);
-        pair_run(pair, pair->now + 2 * OCHE_US); /* no ACK can be back yet */
+        pair_run(pair, pair->now + 2 * OCHE_US); /* no ACK can have arrived yet */
         assert_int_equal(log.sent, rows[i].in_flight);
         pair_run_quiet(pair);
         pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
@@ -401,7 +401,7 @@ static enum pair_fate lose_the_first_ack(struct pair *pair, int from,
     return PAIR_DROP;
 }
 
-/* The ACK that the scheme has asked for is lost, and the window waits for it: the timer runs. */
+/* The scheme's requested ACK is lost, and the window waits for it: the timer runs. */
 static void test_lost_ack_of_the_scheme(void **state)
 {
     struct log log = {.shrink_after = 5, .ask_at = 5}, *at = &log;
@@ -417,7 +417,10 @@ static void test_lost_ack_of_the_scheme(void **state)
     pair_close(pair);
 }
 
-/* One state a peer, shared by its queue pairs, gone with the last of them; one a NIC. */
+/*
+ * One state for each peer, shared by its queue pairs, freed with the last of them. Then one for
+ * each NIC.
+ */
 static void test_scopes(void **state)
 {
     struct log log = {0}, *at = &log;
@@ -445,7 +448,7 @@ static void test_scopes(void **state)
     pair_close(pair);
 }
 
-/* READ: the responder is the data's sender, the requester its receiver. */
+/* READ: the responder sends the data, and the requester receives it. */
 static void test_read(void **state)
 {
     struct log log = {.cnp_on_ce = true}, *at = &log;
@@ -467,7 +470,7 @@ static void test_read(void **state)
     log.cnp_on_ce = true;
     pair = open_logged((struct pair_options){0}, &at);
     struct oche_send_work work = pair_work(OCHE_WORK_READ, 1, 0, 0, 4 * 1024);
-    pair->side[1].classes = (uint8_t)~2; /* hold the data, mark it by hand */
+    pair->side[1].classes = (uint8_t)~2; /* keep the data, mark it by hand */
     pair_post(pair, 0, &work);
     pair_run(pair, pair->now + 10 * OCHE_US);
     struct oche_packet data = pair_packet(pair, 1, OCHE_RC_READ_RESPONSE_FIRST, 0, 1024);
@@ -489,7 +492,7 @@ static enum pair_fate lose_acks(struct pair *pair, int from, const struct oche_p
     return packet->opcode == OCHE_RC_ACK ? PAIR_DROP : PAIR_PASS;
 }
 
-/* A READ's response acknowledges the WRITEs before it: congestion control hears of their bytes. */
+/* A READ's response acknowledges the WRITEs before it. Congestion control gets their bytes. */
 static void test_response_acknowledges(void **state)
 {
     struct log log = {0}, *at = &log;

@@ -55,7 +55,7 @@ static void test_map_of_none(void **state)
     map_remove(&map, 0);
 }
 
-/* A map grows to what it was made for and no further, and forgets nothing. */
+/* A map grows to its maximum and no further, and loses no key. */
 static void test_growing_map(void **state)
 {
     for (uint32_t most = 0; most < 3000; most = most * 3 + 1) {
@@ -79,7 +79,7 @@ static void test_growing_map(void **state)
     (void)state;
 }
 
-/* Numbers come in rising order, and those that were given back first, the last of them first. */
+/* Numbers come in rising order. Freed ones come first, the last freed one before the others. */
 static void test_slots(void **state)
 {
     uint32_t memory[4];
@@ -103,7 +103,7 @@ static void test_slots(void **state)
     assert_int_equal(slots_taken(&slots), 4);
 }
 
-/* The earliest of the plain array, by (time, order, slot). */
+/* Returns the earliest of the plain array, by (time, order, slot). */
 static uint32_t earliest(const oche_time *times, const uint32_t *orders)
 {
     uint32_t best = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dart on the wire between two NICs: the share travels only between peers that have both shown that
- * they know it, in ACKs, NAKs and updates; anyone else sees plain RoCEv2, and Dart is DCQCN then.
- * READ and unreliable queue pairs; what a hostile or broken peer sends.
+ * Dart on the wire between two NICs. The share travels only between peers that have both shown
+ * support, in ACKs, NAKs and updates. Other peers see plain RoCEv2, and Dart then acts as DCQCN.
+ * READ and unreliable queue pairs; packets of hostile or broken peers.
  */
 #include "tests/support/test.h"
 
@@ -24,7 +24,7 @@ struct seen {
     uint32_t bit[2];     /* packets with the bit */
     uint32_t lists[2];   /* of senders of an incast */
     uint32_t last[2];    /* what was said last */
-    bool mark;           /* marks a data packet of side 0 every now and then */
+    bool mark;           /* marks a data packet of side 0 at intervals */
 };
 
 static void tap(struct pair *pair, int from, const struct oche_packet *packet)
@@ -81,7 +81,10 @@ static struct oche_dart_view view(const struct pair *pair, int side)
     return oche_dart_look(pair->side[side].nic->cc_nic.state);
 }
 
-/* Nobody knows of the other at first: the first data shows it, and the first ACK has the share. */
+/*
+ * At first neither side knows of the other's support. The first data shows it, and the first ACK
+ * has the share.
+ */
 static void finds_out(void **state)
 {
     struct seen seen;
@@ -101,8 +104,8 @@ static void finds_out(void **state)
 }
 
 /*
- * A peer without Dart, on either side: not one packet that plain RoCEv2 does not know; marks come
- * back as CNPs by DCQCN's rules, and no share limits anything.
+ * A peer without Dart, on either side: every packet is plain RoCEv2. Marks come back as CNPs by
+ * DCQCN's rules, and no share limits the rate.
  */
 static void plain_peer(void **state)
 {
@@ -135,7 +138,7 @@ static void plain_peer(void **state)
 
 /*
  * Two sides that show the bit for different reasons: selective repeat without Dart, and Dart with
- * Go-Back-N. Each may send what the other has no use for; data is whole, with losses.
+ * Go-Back-N. Each may send packets that the other does not need. Data is whole, with losses.
  */
 static void different_extensions(void **state)
 {
@@ -178,7 +181,7 @@ static void different_extensions(void **state)
     }
 }
 
-/* READ: who asks for data receives it, and says so by updates; nobody acknowledges the data. */
+/* READ: the requester receives the data, and sends updates. The data gets no ACKs. */
 static void read(void **state)
 {
     struct seen seen;
@@ -190,7 +193,7 @@ static void read(void **state)
     pair_run(pair, pair->now + 5 * OCHE_US);
     assert_int_equal(view(pair, 0).senders, 1);
     assert_int_equal(view(pair, 1).senders, 0);
-    assert_true(seen.updates[0] > 0); /* since the responder has shown that it knows */
+    assert_true(seen.updates[0] > 0); /* because the responder has shown support */
     assert_int_equal(seen.last[0], 1);
     pair_run_quiet(pair);
     assert_int_equal(view(pair, 0).senders, 0);
@@ -199,7 +202,7 @@ static void read(void **state)
     pair_close(pair);
 }
 
-/* UC: no ACKs, but updates. The sender has shown the bit in its data. */
+/* UC: no ACKs, but updates. The sender's data has shown the bit. */
 static void unreliable(void **state)
 {
     struct seen seen;
@@ -233,7 +236,7 @@ static struct pair *open_and_write(struct seen *seen)
     return pair;
 }
 
-/* A share in an ACK counts in an old ACK, too, which may be late, but not in one of any PSN. */
+/* A share counts in an old ACK, too, because that may be late. It does not in an ACK of any PSN. */
 static void old_acks(void **state)
 {
     static const struct {
@@ -263,7 +266,7 @@ static void old_acks(void **state)
     }
 }
 
-/* A SHARE for side 0's queue pair `index`, as one who knows all its numbers would send it. */
+/* A SHARE for side 0's queue pair `index`, as a stranger who knows all numbers would send it. */
 static struct oche_packet update_naming(const struct pair *pair, uint32_t psn, uint16_t senders,
                                         uint8_t sequence)
 {
@@ -275,11 +278,14 @@ static struct oche_packet update_naming(const struct pair *pair, uint32_t psn, u
     return update;
 }
 
-/* A SHARE on a reliable connection names the PSN that its sender expects next, or is void. */
+/*
+ * A SHARE on a reliable connection names the PSN that its sender expects next. Otherwise it is
+ * void.
+ */
 static void forged_updates(void **state)
 {
     static const struct {
-        int32_t ahead; /* of the oldest that is not acknowledged; one is on its way */
+        int32_t ahead; /* the oldest one not acknowledged; one is on its way */
         bool counts;
     } cases[] = {{0, true},     {1, true},        {-512, true},       {2, false},
                  {-513, false}, {1 << 22, false}, {-(1 << 22), false}};
@@ -301,7 +307,7 @@ static void forged_updates(void **state)
     }
 }
 
-/* A receiver may claim any number of senders: a queue pair keeps its least rate. */
+/* A receiver may claim any number of senders: a queue pair keeps its minimum rate. */
 static void least_rate(void **state)
 {
     struct seen seen;
@@ -320,8 +326,8 @@ static void least_rate(void **state)
 }
 
 /*
- * Two queue pairs to one address: a share is for those to the device that has sent it, which the
- * queue pair number tells, where an address is not one device.
+ * Two queue pairs to one address: a share applies to those of the device that sent it. Where an
+ * address has several devices, the queue pair number decides.
  */
 static void devices_of_an_address(void **state)
 {
@@ -354,7 +360,7 @@ static void devices_of_an_address(void **state)
     }
 }
 
-/* Shares from who has not shown the bit, of nobody, and of zero senders: nothing comes of them. */
+/* Shares from peers that have not shown the bit, for nobody, or for zero senders have no effect. */
 static void nonsense(void **state)
 {
     static const uint8_t opcodes[] = {OCHE_SHARE, OCHE_RC_ACK_SHARE};
@@ -397,7 +403,7 @@ static void nonsense(void **state)
     }
 }
 
-/* A peer that dies in the midst of a message counts until the timeout, and not for longer. */
+/* A peer that dies in the middle of a message counts until the timeout, and not longer. */
 static void a_dead_peer(void **state)
 {
     struct seen seen;
@@ -417,9 +423,8 @@ static void a_dead_peer(void **state)
 }
 
 /*
- * An incast's list travels when the peer is known to understand it: not with the first message of a
- * connection whose sides know nothing of each other, and never to a plain peer. Senders that are
- * announced and do not come are forgotten.
+ * An incast's list is sent only to a peer known to understand it: not with the first message of a
+ * new connection, and never to a plain peer. Announced senders that do not come are forgotten.
  */
 static void lists(void **state)
 {
@@ -457,8 +462,8 @@ static enum pair_fate lose_the_first(struct pair *pair, int from, const struct o
 }
 
 /*
- * A message's first packet waits behind a gap: all that it names count at once, its sender too,
- * which then ends like any other, and the others when they may be waited for no longer.
+ * A message's first packet waits behind a gap. All senders that it names count at once, its own,
+ * too. Its own sender then ends as usual, the others at their timeout.
  */
 static void a_kept_list(void **state)
 {
@@ -496,7 +501,7 @@ static void a_kept_list(void **state)
     pair_close(pair);
 }
 
-/* What cannot be said is refused when it is posted. */
+/* Lists that cannot be encoded are rejected when posted. */
 static void lists_refused(void **state)
 {
     const uint8_t members[] = {0, 100, 0, 150};

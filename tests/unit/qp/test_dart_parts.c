@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a sender's queue pairs to one receiver divide their share (dart.md#d2), between two NICs: who
- * only waits for an ACK has no part; who sends something again, or READ data, has one.
+ * The division of a share among a sender's queue pairs to one receiver (dart.md#d2), between two
+ * NICs. A queue pair that only waits for an ACK has no part. One that retransmits or sends READ
+ * data has a part.
  */
 #include "tests/support/test.h"
 
@@ -15,8 +16,8 @@
 #define LONG  (1000 * 1024)
 
 /*
- * Two queue pairs, and a round trip that is long enough to look into. To side 1 a sender counts as
- * four, which the sender does not know: it has a quarter of the line.
+ * Two queue pairs, and a round trip that is long enough to examine. Side 1 counts a sender as four,
+ * unknown to the sender: it gets a quarter of the line.
  */
 static struct pair *open_two(void)
 {
@@ -47,7 +48,7 @@ static void post(struct pair *pair, uint32_t index, enum oche_work_opcode opcode
     assert_int_equal(oche_qp_post_send(pair->side[0].qp[index], &work), 0);
 }
 
-/* Side `to` hears on its queue pair 0 that there are so many senders. */
+/* Side `to` receives this number of senders on its queue pair 0. */
 static void tell(struct pair *pair, int to, uint16_t senders)
 {
     static uint8_t sequence = 200;
@@ -64,7 +65,7 @@ static uint64_t rate(const struct pair *pair, int side, uint32_t index)
     return oche_qp_rate_bps(pair->side[side].qp[index]);
 }
 
-/* The one that has sent its message does not take half of the other one's rate with it. */
+/* A queue pair that has sent its message does not take half of the other one's rate. */
 static void waiting(void **state)
 {
     struct pair *pair = open_two();
@@ -86,7 +87,7 @@ static void waiting(void **state)
     pair_close(pair);
 }
 
-/* A message of one packet leaves nothing behind, and takes nothing. */
+/* A message of one packet takes no part and keeps none. */
 static void one_packet(void **state)
 {
     struct pair *pair = open_two();
@@ -149,7 +150,7 @@ static void repeating(void **state)
 }
 
 /*
- * READ: the responder is the sender. Who has sent its last response is done, and the next READ
+ * READ: the responder is the sender. After its last response it has no part, and the next READ
  * begins at line rate.
  */
 static void read(void **state)

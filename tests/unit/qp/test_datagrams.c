@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UD: where datagrams go, what a receive gets, and what is dropped. */
+/* UD: the destinations of datagrams, the content of a receive, and dropped datagrams. */
 #include "tests/support/test.h"
 
 #include <errno.h>
@@ -83,7 +83,7 @@ static void test_send(void **state)
     pair_close(pair);
 }
 
-/* One queue pair talks to several. */
+/* One queue pair sends to several peers. */
 static void test_destinations(void **state)
 {
     struct pair *pair = open_ud((struct pair_options){.qps = 3});
@@ -108,7 +108,7 @@ static void test_destinations(void **state)
     pair_close(pair);
 }
 
-/* Each leaves in its destination's class, and one class that may not send holds up the rest. */
+/* Each leaves in its destination's class. A class that may not send delays the others. */
 static void test_classes(void **state)
 {
     struct pair *pair = open_ud((struct pair_options){0});
@@ -156,7 +156,7 @@ static void test_qkeys(void **state)
     pair_close(pair);
 }
 
-/* Too long for a packet: neither sent nor an error (IBTA C10-93.1.1), and the next one is sent. */
+/* Too long for a packet: neither sent nor an error (IBTA C10-93.1.1). The next one is sent. */
 static void test_too_long_to_send(void **state)
 {
     struct pair *pair = open_ud((struct pair_options){0});
@@ -177,7 +177,7 @@ static void test_too_long_to_send(void **state)
     pair_close(pair);
 }
 
-/* No receive, or one that is too short: dropped, and the receive stays. */
+/* No receive, or a short one: the datagram is dropped, and the receive stays. */
 static void test_no_room(void **state)
 {
     struct pair *pair = open_ud((struct pair_options){0});
@@ -198,7 +198,7 @@ static void test_no_room(void **state)
     pair_close(pair);
 }
 
-/* GRH and payload are cut over the SGEs as they come. */
+/* GRH and payload are split over the SGEs in order. */
 static void test_scattered(void **state)
 {
     struct pair *pair = open_ud((struct pair_options){0});
@@ -250,7 +250,10 @@ static void test_posts(void **state)
     pair_close(pair);
 }
 
-/* What a sender finds ends in SQE: the rest is flushed, receives stay, and it can go on. */
+/*
+ * An error at the sender ends in SQE: the rest is flushed, receives stay, and the queue pair can
+ * continue.
+ */
 static void test_send_error(void **state)
 {
     struct pair *pair = open_ud((struct pair_options){0});
@@ -284,7 +287,7 @@ static void test_send_error(void **state)
     pair_close(pair);
 }
 
-/* A receive of memory that is not ours ends the queue pair (fault class A). */
+/* A receive into memory that is not ours ends the queue pair (fault class A). */
 static void test_receive_error(void **state)
 {
     struct pair *pair = open_ud((struct pair_options){0});
@@ -304,7 +307,7 @@ static void test_receive_error(void **state)
     pair_close(pair);
 }
 
-/* Whatever a stranger sends: only what is right is taken, and nothing is answered. */
+/* A stranger's packets: only valid ones are accepted, and none is answered. */
 static void test_hostile(void **state)
 {
     struct pair *pair = open_ud((struct pair_options){0});
@@ -342,7 +345,7 @@ static void test_hostile(void **state)
     pair_close(pair);
 }
 
-/* A datagram is nothing to a connected queue pair. */
+/* A connected queue pair ignores a datagram. */
 static void test_to_connected(void **state)
 {
     static const uint8_t transports[] = {OCHE_TRANSPORT_RC, OCHE_TRANSPORT_UC};
@@ -364,7 +367,7 @@ static void test_to_connected(void **state)
     }
 }
 
-/* Congestion control that is not for datagrams is not asked; pacing by the limit is. */
+/* Congestion control that is not for datagrams is not called. Pacing by the limit still applies. */
 static void test_uncontrolled(void **state)
 {
     const struct oche_cc_scheme *dcqcn = oche_cc_find("dcqcn");
@@ -402,8 +405,8 @@ static void look_at_ecn(struct pair *pair, int from, const struct oche_packet *p
 }
 
 /*
- * A scheme that is not for datagrams does not ask the network to mark them, and one that arrives
- * with a mark is counted, and no more: nobody would react to a CNP.
+ * A scheme that is not for datagrams does not ask the network to mark them. A datagram that arrives
+ * with a mark is only counted, because no sender would react to a CNP.
  */
 static void test_marks(void **state)
 {

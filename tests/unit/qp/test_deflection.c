@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a sender does so that switches may deflect its short messages (Dart sec IV; dart.md#d18):
- * tokens on their packets and on no others, and nothing else of the queue pair near them; or, with
- * `follow`, the same tokens and the bit OCHE_BTH_FOLLOWS on what comes near them; and
- * OCHE_BTH_RELEASE on the last packet of what nothing follows.
+ * A sender's part in the deflection of its short messages (Dart sec IV; dart.md#d18). Their packets
+ * carry tokens, no others do, and no other packet of the queue pair is near them. With `follow`,
+ * packets near them carry the same tokens and the bit OCHE_BTH_FOLLOWS. The last packet before a
+ * pause carries OCHE_BTH_RELEASE.
  */
 #include "tests/support/test.h"
 
@@ -14,7 +14,7 @@
 #define SHORT 4096
 #define MOST  256
 
-/* What left side 0, and when; and the ACKs that came to it. */
+/* The packets that left side 0 with their times, and the ACKs that came to it. */
 struct seen {
     struct {
         uint32_t qpn, psn;
@@ -136,7 +136,7 @@ static void tokens(void **state)
     }
 }
 
-/* Side 1 reads: its requests have none, nor have the responses. */
+/* Side 1 reads: neither its requests nor the responses have tokens. */
 static void responses(void **state)
 {
     struct seen seen;
@@ -152,7 +152,7 @@ static void responses(void **state)
     pair_close(pair);
 }
 
-/* Whether, between the last packet of a message and the first of the next, its ACK has come. */
+/* True if the ACK of a message came between its last packet and the first of the next. */
 static bool waits_for_ack(const struct seen *seen, uint32_t last_psn)
 {
     unsigned last = 0, next = 0, ack = 0;
@@ -182,7 +182,7 @@ static void apart(void **state)
     write_bytes(pair, 5, 1000);  /* 23: short */
     pair_run_quiet(pair);
     assert_true(waits_for_ack(&seen, 1));
-    assert_false(waits_for_ack(&seen, 11)); /* long after long does not wait */
+    assert_false(waits_for_ack(&seen, 11)); /* a long message after a long one does not wait */
     assert_true(waits_for_ack(&seen, 21));
     assert_true(waits_for_ack(&seen, 22));
     for (uint64_t id = 1; id <= 5; id++)
@@ -190,7 +190,7 @@ static void apart(void **state)
     pair_close(pair);
 }
 
-/* A queue pair that waits says for what; another one of the NIC does not wait. */
+/* A waiting queue pair gives its reason. Another one of the NIC does not wait. */
 static void others_go_on(void **state)
 {
     struct seen seen;
@@ -252,8 +252,8 @@ static unsigned times_left(const struct seen *seen, uint32_t psn)
 }
 
 /*
- * Improved Go-Back-N sends a message's last packet twice, but not of a message that a switch may
- * deflect; with a `hold` also of that.
+ * Improved Go-Back-N sends a message's last packet twice, except if a switch may deflect the
+ * message. With `hold` it does so then, too.
  */
 static void last_packet_once(void **state)
 {
@@ -309,7 +309,7 @@ static void hold(void **state)
     pair_close(pair);
 }
 
-/* The ACK is slower than the hold: it is not waited for. */
+/* The ACK takes longer than `hold`: the queue pair stops waiting. */
 static void hold_is_pipelining(void **state)
 {
     struct seen seen;
@@ -324,7 +324,7 @@ static void hold_is_pipelining(void **state)
     pair_close(pair);
 }
 
-/* Of the packets with data: whether all but the first follow, and all have so many tokens. */
+/* True if all data packets but the first have the FOLLOWS bit, and all have so many tokens. */
 static void assert_train(const struct seen *seen, uint32_t tokens)
 {
     bool first = true;
@@ -338,7 +338,7 @@ static void assert_train(const struct seen *seen, uint32_t tokens)
     }
 }
 
-/* Nothing waits behind a short message, and all of it carries the same tokens. */
+/* Work behind a short message does not wait, and all of it carries the same tokens. */
 static void follow(void **state)
 {
     struct seen seen;
@@ -358,13 +358,13 @@ static void follow(void **state)
     assert_train(&seen, 4);
     for (uint64_t id = 1; id <= 5; id++)
         pair_expect(pair, 0, id, OCHE_STATUS_SUCCESS);
-    /* All is acknowledged: the next one leads. */
+    /* Everything is acknowledged: the next message leads. */
     seen.count = 0;
     write_bytes(pair, 6, 2000);
     pair_run_quiet(pair);
     assert_train(&seen, 4);
     pair_expect(pair, 0, 6, OCHE_STATUS_SUCCESS);
-    /* Behind a long message a short one goes as that does. */
+    /* Behind a long message a short one takes the same way. */
     seen.count = 0;
     write_bytes(pair, 7, 10000);
     write_bytes(pair, 8, 1000);
@@ -373,7 +373,7 @@ static void follow(void **state)
     pair_close(pair);
 }
 
-/* Two messages of a packet each, so that the queue pair knows that messages follow: PSN 0 and 1. */
+/* Two messages of one packet each, so the queue pair expects more messages: PSN 0 and 1. */
 static void make_followed(struct pair *pair, struct seen *seen)
 {
     write_bytes(pair, 100, 1000);
@@ -384,7 +384,7 @@ static void make_followed(struct pair *pair, struct seen *seen)
     seen->count = 0;
 }
 
-/* After a silence of half of `linger` a message waits for the ACK. */
+/* After a silence of half of `linger`, a message waits for the ACK. */
 static void follow_waits(void **state)
 {
     struct seen seen;
@@ -393,7 +393,7 @@ static void follow_waits(void **state)
     (void)state;
     make_followed(pair, &seen);
     write_bytes(pair, 1, 1000);
-    pair_run(pair, pair->now + 500 * OCHE_NS); /* the ACK is not here yet */
+    pair_run(pair, pair->now + 500 * OCHE_NS); /* the ACK has not arrived yet */
     write_bytes(pair, 2, 1000);
     pair_run(pair, pair->now + OCHE_NS);
     assert_string_equal(oche_qp_waits_for(pair->side[0].qp[0]), "order of short messages");
@@ -406,7 +406,7 @@ static void follow_waits(void **state)
     pair_close(pair);
 }
 
-/* What is sent again follows, even the leader. */
+/* Retransmitted packets follow, even the leader. */
 static void follow_losses(void **state)
 {
     struct seen seen;
@@ -445,7 +445,7 @@ static void follow_twice(void **state)
     pair_close(pair);
 }
 
-/* How many packets have the bit; each of them must be the last one of the message that ends so. */
+/* Returns how many packets have the bit. Each must be the last packet of its message. */
 static unsigned releases(const struct seen *seen)
 {
     unsigned count = 0;
@@ -465,7 +465,10 @@ static bool is_waiting(const struct pair *pair)
     return strcmp(oche_qp_waits_for(pair->side[0].qp[0]), "order of short messages") == 0;
 }
 
-/* One message at a time releases, each one; the first that has work behind it does so last. */
+/*
+ * One message at a time: each one releases. The first that has work behind it is the last to
+ * release.
+ */
 static void release(void **state)
 {
     struct seen seen;
@@ -489,7 +492,7 @@ static void release(void **state)
     assert_true(waits_for_ack(&seen, 9));
     pair_expect(pair, 0, 4, OCHE_STATUS_SUCCESS);
     pair_expect(pair, 0, 5, OCHE_STATUS_SUCCESS);
-    /* From now on nothing waits, and nothing is released. */
+    /* From now on no message waits, and none releases. */
     seen.count = 0;
     for (uint64_t id = 6; id <= 7; id++) { /* 20, 21 */
         write_bytes(pair, id, 1000);
@@ -502,7 +505,10 @@ static void release(void **state)
     pair_close(pair);
 }
 
-/* What comes while the message is being sent follows, if its last packet has not left. */
+/*
+ * A message posted while the first is being sent follows, if the first one's last packet has not
+ * left.
+ */
 static void release_decided_last(void **state)
 {
     struct seen seen;
@@ -522,7 +528,7 @@ static void release_decided_last(void **state)
     pair_close(pair);
 }
 
-/* READs and atomics behind a released message wait as all work does. */
+/* READs and atomics behind a released message wait, as all work does. */
 static void release_reads(void **state)
 {
     struct seen seen;
@@ -554,8 +560,8 @@ static unsigned with_tokens(const struct seen *seen)
 }
 
 /*
- * A released message is sent again without tokens, and work behind it waits. What comes then has
- * none until nothing of the first time can be on its way.
+ * A released message is retransmitted without tokens, and work behind it waits. Later work has no
+ * tokens until no packet of the first transmission can be on its way.
  */
 static void release_again(void **state)
 {
@@ -593,7 +599,10 @@ static enum pair_fate lose_third(struct pair *pair, int from, const struct oche_
     return from == 0 && seen->count == 3 ? PAIR_DROP : PAIR_PASS;
 }
 
-/* If nothing of it can be on its way any more, it is sent again as if it had not been released. */
+/*
+ * If no packet of it can be on its way any more, it is retransmitted as if it had not been
+ * released.
+ */
 static void release_again_late(void **state)
 {
     struct seen seen;
@@ -610,7 +619,7 @@ static void release_again_late(void **state)
     pair_close(pair);
 }
 
-/* The last packet that releases leaves once, whatever recovery would do. */
+/* The last packet that releases leaves once, in every recovery scheme. */
 static void release_once(void **state)
 {
     const struct oche_improved_go_back_n_params twice = {.nak_interval = OCHE_US,
@@ -633,7 +642,7 @@ static void release_once(void **state)
     pair_close(pair);
 }
 
-/* A queue pair that was reset knows nothing of its followers; PSNs wrap around. */
+/* A reset queue pair has no followers. PSNs wrap around. */
 static void release_after_reset(void **state)
 {
     struct seen seen;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Duplicates, by opcode (rocev2.md#duplicates), and what lost responses lead to: an atomic is
- * replayed and never executed twice, a READ is executed again from where its data is missing, SEND
- * and WRITE are acknowledged again and not delivered again.
+ * Duplicates, by opcode (rocev2.md#duplicates), and the effects of lost responses. An atomic is
+ * replayed and never executed twice. A READ is executed again from the first missing data. SEND and
+ * WRITE are acknowledged again and not delivered again.
  */
 #include "tests/support/test.h"
 
@@ -12,7 +12,7 @@
 #include "core/wire/opcode.h"
 #include "tests/support/pair.h"
 
-/* What side `from` sends: opcode and PSN of each packet. */
+/* The packets that side `from` sends: opcode and PSN. */
 struct seen {
     int from;
     uint32_t count, opcode[64], psn[64], aeth[64];
@@ -63,7 +63,7 @@ static void test_send_and_write(void **state)
     pair_close(pair);
 }
 
-/* The original's ACK has not left when the duplicate comes: each has one, but no more than two. */
+/* The duplicate comes before the original's ACK has left: each gets an ACK, at most two. */
 static void test_duplicate_at_once(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -93,7 +93,7 @@ static enum pair_fate double_requests(struct pair *pair, int from, const struct 
     return packet->opcode == OCHE_RC_READ_REQUEST ? PAIR_TWICE : PAIR_PASS;
 }
 
-/* A READ is asked for again while it is answered: only what had left is sent twice. */
+/* A READ is requested again while it is answered: only data that had left is sent twice. */
 static void test_read_repeated_midway(void **state)
 {
     uint64_t most = 0;
@@ -235,7 +235,7 @@ static void test_read_repeated(void **state)
     packet = read_packet(pair, 1, 6024, 1024); /* a part of the rest */
     pair_inject(pair, 0, &packet);
     expect_seen(&seen, (uint32_t[]){ONLY}, (uint32_t[]){1}, 1);
-    /* Another place, more than was asked, another key: not a repetition. */
+    /* Another address, more bytes, or another key: not a repetition. */
     packet = read_packet(pair, 1, 5000, 1976);
     pair_inject(pair, 0, &packet);
     packet = read_packet(pair, 1, 6024, 1977);
@@ -253,8 +253,8 @@ static void test_read_repeated(void **state)
 }
 
 /*
- * Two READs of a packet each, the second not executed, and then both are asked for at once. Of that
- * the part that was executed is answered, and the rest may be asked for as what it is: a new READ.
+ * Two READs of one packet each, the second not executed. Then one request covers both. The executed
+ * part is answered. The rest may be requested as a new READ.
  */
 static void test_read_repeated_with_more(void **state)
 {
@@ -273,13 +273,13 @@ static void test_read_repeated_with_more(void **state)
     packet = read_packet(pair, 1, 5000 + PAIR_MTU, 32);
     pair_inject(pair, 0, &packet);
     expect_seen(&seen, (uint32_t[]){ONLY}, (uint32_t[]){1}, 1);
-    /* That one ends with a short packet, so what follows it is another READ. */
+    /* That one ends with a short packet, so another READ follows it. */
     packet = read_packet(pair, 1, 5000 + PAIR_MTU, 33);
     pair_inject(pair, 0, &packet);
     packet = read_packet(pair, 1, 5000 + PAIR_MTU, PAIR_MTU);
     pair_inject(pair, 0, &packet);
     expect_seen(&seen, NULL, NULL, 0);
-    /* The same of a READ of nothing. */
+    /* The same with a READ of zero bytes. */
     packet = read_packet(pair, 2, 5000, 0);
     pair_inject(pair, 0, &packet);
     packet = read_packet(pair, 2, 5000, PAIR_MTU);
@@ -307,7 +307,7 @@ static enum pair_fate drop_nth(struct pair *pair, int from, const struct oche_pa
     return drop->count++ == drop->nth ? PAIR_DROP : PAIR_PASS;
 }
 
-/* A gap in READ data: the READ is asked again from the missing PSN, at once. */
+/* A gap in READ data: the READ is requested again from the missing PSN, at once. */
 static void test_read_data_lost(void **state)
 {
     static const struct drop drops[] = {{1, FIRST, 0, 0},
@@ -333,14 +333,16 @@ static void test_read_data_lost(void **state)
         pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
         assert_memory_equal(pair->side[0].memory, pair->side[1].memory + 20000, 10 * 1024);
         assert_memory_equal(pair->side[0].memory + 50000, pair->side[1].memory + 20000, 10 * 1024);
-        /* Everything but a lost request is noticed without a timeout: the second READ's data. */
+        /*
+         * All losses but that of a request are noticed without a timeout: the second READ's data.
+         */
         assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, 0);
         assert_int_equal(pair->side[0].delivered_bytes, 2 * 10 * 1024);
         pair_close(pair);
     }
 }
 
-/* The repair of a READ asks for the missing part only. */
+/* The repair of a READ requests only the missing part. */
 static void test_read_resumes(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -416,7 +418,7 @@ static void test_ack_lost(void **state)
     pair_close(pair);
 }
 
-/* A NAK that makes no progress spends a retry, one that does gives all back. */
+/* A NAK without progress costs a retry. One with progress restores all retries. */
 static void test_nak_retries(void **state)
 {
     struct pair_options options = {.retry_count = 2, .ack_timeout = OCHE_NEVER};
@@ -443,7 +445,7 @@ static void test_nak_retries(void **state)
     pair_close(pair);
 }
 
-/* A NAK that could not leave is forgotten when what it asks for arrives after all. */
+/* A NAK that could not leave is dropped when the missing packet arrives after all. */
 static void test_nak_overtaken(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -466,7 +468,7 @@ static void test_nak_overtaken(void **state)
     pair_close(pair);
 }
 
-/* An ACK may arrive for what is about to be sent again: then it is not. */
+/* The ACK for a packet that is about to be sent again arrives: then it is not sent. */
 static void test_late_ack_skips(void **state)
 {
     struct pair_options options = {.ack_timeout = 10 * OCHE_US};
@@ -491,8 +493,8 @@ static void test_late_ack_skips(void **state)
 }
 
 /*
- * Somebody repeats requests for READ data without end: the data is sent as often as was agreed from
- * one packet on. A peer that gets on may go on asking.
+ * A stranger repeats requests for READ data without end. From one packet, data is sent only as
+ * often as agreed. A peer that makes progress may continue to ask.
  */
 static void test_read_repeated_for_ever(void **state)
 {
@@ -516,16 +518,15 @@ static void test_read_repeated_for_ever(void **state)
     assert_int_equal(stats->data_packets_sent, 3 * 11 + 2);
     packet = read_packet(pair, 2, 7048, 952);
     pair_inject(pair, 0, &packet);
-    packet = read_packet(pair, 3, 0, 0); /* the next new one, as ever */
+    packet = read_packet(pair, 3, 0, 0); /* the next new one, as usual */
     pair_inject(pair, 0, &packet);
     assert_int_equal(stats->data_packets_sent, 3 * 11 + 2 + 2);
     pair_close(pair);
 }
 
 /*
- * Requests ahead of the expected one draw a NAK, as a loss does; so far ahead that the peer cannot
- * have sent them they are dropped, and do not disturb it. Behind it they are duplicates, how far
- * ever.
+ * Requests ahead of the expected one cause a NAK, as a loss does. Requests too far ahead for the
+ * peer are dropped without effect. Requests behind it are duplicates, at any distance.
  */
 static void test_far_ahead(void **state)
 {
@@ -551,7 +552,7 @@ static void test_far_ahead(void **state)
     }
 }
 
-/* An answer half the circle away is neither ahead nor behind; while nothing is outstanding, too. */
+/* An answer half the circle away is neither ahead nor behind, even if no request is outstanding. */
 static void test_half_the_circle(void **state)
 {
     static const uint8_t syndromes[] = {OCHE_SYNDROME_ACK, OCHE_SYNDROME_RNR | 1,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timeouts that were early, and those that were right: CUBIC and selective repeat with `undo`. ACKs
- * that come late give back the window, and nothing more is sent again; losses do not, whatever was
- * lost. Also with a peer that does Go-Back-N, and in worlds at random.
+ * Spurious and justified timeouts: CUBIC and selective repeat with `undo`. Late ACKs restore the
+ * window, and nothing more is sent again. Losses do not restore it. Also with a peer that does
+ * Go-Back-N, and in random worlds.
  */
 #include "tests/support/test.h"
 
@@ -13,10 +13,10 @@
 #include "tests/support/pair.h"
 
 #define PACKETS 64
-#define FIRST   (OCHE_PSN_MASK - 30) /* the circle's end is among the packets */
-#define AWAY    (400 * OCHE_US)      /* longer than rto_high, and shorter than two of them */
+#define FIRST   (OCHE_PSN_MASK - 30) /* PSNs wrap among the packets */
+#define AWAY    (400 * OCHE_US)      /* longer than rto_high, and shorter than twice that */
 
-/* Which data packets are lost, the first time that they leave. */
+/* Data packets that are lost at their first transmission. */
 struct losses {
     uint32_t from, to; /* positions in the message */
     uint32_t twice;    /* the packet at `from` is lost so often */
@@ -124,7 +124,7 @@ static void finish(struct pair *pair)
     pair_close(pair);
 }
 
-/* The peer answers nothing for AWAY from `at` on. */
+/* The peer is silent for AWAY from `at` on. */
 static void go_away(struct pair *pair, oche_time at)
 {
     const uint8_t classes = pair->side[1].classes;
@@ -146,8 +146,8 @@ static enum pair_fate lose_second_ack(struct pair *pair, int from, const struct 
 }
 
 /*
- * A timeout that was early, and nothing has left again when that turns out, as the class is paused.
- * The second of two messages is still in flight, and its ACK is lost.
+ * A spurious timeout is detected before anything was sent again, because the class is paused. The
+ * second of two messages is still in flight, and its ACK is lost.
  */
 static void test_rest_is_timed(void **state)
 {
@@ -189,7 +189,7 @@ static void test_rest_is_timed(void **state)
     pair_close(pair);
 }
 
-/* An ACK that is late: all was there. `undo`: what restores the letter leaves one packet. */
+/* A late ACK: all data had arrived. `undo`: with the strict value, one packet leaves. */
 static void late(bool plain, bool undo)
 {
     struct losses losses;
@@ -221,7 +221,7 @@ static void test_late(void **state)
     late(true, false);
 }
 
-/* Several timeouts in a row give back what there was before the first. */
+/* Several timeouts in a row restore the state from before the first. */
 static void test_late_for_long(void **state)
 {
     struct losses losses;
@@ -241,7 +241,7 @@ static void test_late_for_long(void **state)
     finish(pair);
 }
 
-/* Lost: [from, to), of these the first so often. None of the timeouts was early. */
+/* Lost: [from, to), and its first packets so often. None of the timeouts was spurious. */
 static void test_lost(void **state)
 {
     static const struct {
@@ -278,7 +278,7 @@ static void test_lost(void **state)
     }
 }
 
-/* A late ACK, and then a loss: the window is reduced for the loss, and only for it. */
+/* A late ACK, and then a loss: the window is reduced only for the loss. */
 static void test_late_and_lost(void **state)
 {
     struct losses losses;
@@ -298,9 +298,9 @@ static void test_late_and_lost(void **state)
 }
 
 /*
- * At random: the peer is away for a while, or packets are lost, or both. If it is there, no timeout
- * is early whose packet was lost. (One that was away has no NAK to send when the gap is closed.) If
- * nothing is lost, each is early, but where a single packet was outstanding.
+ * At random: the peer is silent for a while, or packets are lost, or both. With the peer present, a
+ * timeout whose packet was lost is never spurious. (A silent peer has no NAK to send when the gap
+ * is closed.) Without losses each timeout is spurious, unless a single packet was outstanding.
  */
 static void test_random(void **state)
 {
@@ -391,8 +391,8 @@ static oche_time timeout_after_lost_naks(uint32_t packets, oche_time *before)
 }
 
 /*
- * NAKs that were lost make no longer timeouts, or each loss on a bad path would: up to rto_most.
- * Three in a row are not taken to be lost.
+ * Lost NAKs do not lengthen the timeout up to rto_most; otherwise each loss on a bad path would.
+ * Three in a row do not count as lost.
  */
 static void test_lost_naks(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Marks that the receiver echoes, in a scheme that has core/cc/ecn_echo.h by its one line. */
+/* Marks that the receiver echoes, in a scheme that uses core/cc/ecn_echo.h in one line. */
 #include "tests/support/test.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ static void mark_every_fourth(struct pair *pair, int from, const struct oche_pac
         ((struct oche_packet *)(uintptr_t)packet)->ecn = OCHE_ECN_CE;
 }
 
-/* Sends one message of eight packets, of which two are marked. */
+/* Sends one message of eight packets, two of which are marked. */
 static void run(struct pair_options options, enum oche_work_opcode opcode)
 {
     struct oche_send_work work = pair_work(opcode, 1, 0, 0, 8 * 1024);
@@ -89,14 +89,15 @@ static void marks_before_one_ack_are_one_echo(void **state)
 static void what_no_ack_answers_brings_a_cnp(void **state)
 {
     (void)state;
-    run((struct pair_options){0}, OCHE_WORK_READ); /* the data goes to side 0, which asks side 1 */
+    /* the data goes to side 0, which requests it from side 1 */
+    run((struct pair_options){0}, OCHE_WORK_READ);
     assert_int_equal(seen.cnps, 2);
     assert_int_equal(seen.echoes, 0);
     run((struct pair_options){.transport = OCHE_TRANSPORT_UC}, OCHE_WORK_WRITE);
     assert_int_equal(seen.cnps, 2);
 }
 
-/* A mark that waits when the connection ends is not the next connection's; `start` looks. */
+/* A pending mark at the end of a connection does not pass to the next one. `start` checks this. */
 static void a_reset_forgets_the_mark(void **state)
 {
     struct pair_options options = {.cc = &scheme};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What goes wrong: each NAK code with its causes, local errors, receivers that are not ready,
- * flushing, and packets that are dropped, by cause.
+ * Errors: each NAK code with its causes, local errors, receivers that are not ready, flushing, and
+ * dropped packets by cause.
  */
 #include "tests/support/test.h"
 
@@ -11,7 +11,7 @@
 #include "core/wire/opcode.h"
 #include "tests/support/pair.h"
 
-/* One work request that must fail: what both sides say. */
+/* One work request that must fail, and the expected status on both sides. */
 static void expect_failure(const struct pair_options *options, struct oche_send_work work,
                            enum oche_status status, enum oche_status peer_error)
 {
@@ -79,8 +79,7 @@ static void test_last_byte(void **state)
     pair_close(pair);
 }
 
-/* A region changes in its place: that needs no room, and whatever is refused leaves it as it was.
- */
+/* A region is changed in place. That needs no room, and a rejected change leaves it as it was. */
 static void test_region_changes(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -165,7 +164,7 @@ static void test_invalid_request(void **state)
     expect_failure(NULL, work, INVALID, INVALID);
 }
 
-/* More READs than the responder keeps: the initiator was told a depth that is not true. */
+/* More READs than the responder keeps: the initiator was given a wrong depth. */
 static void test_too_many_reads(void **state)
 {
     struct pair_options options = {.responder_resources = 2, .initiator_depth = 4};
@@ -184,7 +183,7 @@ static void test_too_many_reads(void **state)
     pair_close(pair);
 }
 
-/* A SEND longer than its receive: both ends learn it. */
+/* A SEND longer than its receive: both ends get an error. */
 static void test_receive_too_short(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -218,7 +217,7 @@ static void test_receive_not_usable(void **state)
     pair_close(pair);
 }
 
-/* A bad local key: earlier work completes first, then it fails, then the rest is flushed. */
+/* A bad local key: earlier work completes, then this request fails, then the rest is flushed. */
 static void test_local_protection(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -261,7 +260,7 @@ static void test_local_write_right(void **state)
     pair_close(pair);
 }
 
-/* A region that goes away while a message moves. */
+/* A region is removed while a message uses it. */
 static void test_region_vanishes(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -308,7 +307,7 @@ static void test_rnr_waits(void **state)
     pair_run(pair, 400 * OCHE_US); /* refused three times */
     const struct oche_nic_stats *stats = oche_nic_stats(pair->side[0].nic);
     assert_int_equal(stats->rnr_naks_received, 3);
-    assert_int_equal(stats->naks_received, 0); /* what came behind was dropped in silence */
+    assert_int_equal(stats->naks_received, 0); /* packets behind it were dropped silently */
     assert_int_equal(stats->timeouts, 0);
     pair_post_recv(pair, 1, 7, 0, 3000);
     pair_run_quiet(pair);
@@ -332,7 +331,7 @@ static void test_rnr_exceeded(void **state)
     pair_close(pair);
 }
 
-/* While it waits, the requester neither counts nor obeys a NAK that makes no progress. */
+/* While it waits, the requester neither counts nor obeys a NAK without progress. */
 static void test_nak_during_rnr_wait(void **state)
 {
     struct pair_options options = {.min_rnr_timer = 8, .retry_count = 1};
@@ -366,7 +365,7 @@ static enum pair_fate drop_one_psn(struct pair *pair, int from, const struct och
     return PAIR_DROP;
 }
 
-/* Silence about gaps ends with the refusal: the next gap gets its NAK. */
+/* The rejection ends the silence about gaps: the next gap gets its NAK. */
 static void test_nak_after_rnr(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -399,7 +398,7 @@ static void test_credits(void **state)
     struct pair *pair = pair_open(&options);
 
     (void)state;
-    /* The first message tells how many receives there are: one more. */
+    /* The first message tells the number of receives: one more. */
     pair_post_recv(pair, 1, 10, 0, 100);
     pair_post_recv(pair, 1, 11, 0, 100);
     struct oche_send_work work = pair_work(OCHE_WORK_SEND, 0, 0, 0, 100);
@@ -410,7 +409,7 @@ static void test_credits(void **state)
         work.wr_id = i;
         pair_post(pair, 0, &work);
     }
-    /* One within the limit, one beyond it as a probe (refused: no retry is allowed). */
+    /* One within the limit, one beyond it as a probe (rejected: no retry is allowed). */
     uint64_t sent = oche_nic_stats(pair->side[0].nic)->data_packets_sent;
     oche_nic_transmit(pair->side[0].nic, pair->now, pair->now, 0, NULL, 0); /* notice posts */
     pair_run(pair, pair->now + OCHE_US);
@@ -421,7 +420,7 @@ static void test_credits(void **state)
     pair_close(pair);
 }
 
-/* With receives in time, credits never make anyone wait for ever, nor be refused. */
+/* With receives in time, credits cause neither endless waiting nor a rejection. */
 static void test_credits_flow(void **state)
 {
     struct pair_options options = {.credits = true, .rnr_retry = UINT32_MAX - 1};
@@ -517,14 +516,14 @@ static void test_pkeys(void **state)
     struct oche_packet packet = pair_packet(pair, 0, OCHE_RC_WRITE_ONLY, 0, 0);
 
     (void)state;
-    packet.pkey = 0x7fff; /* limited member, against our full one */
+    packet.pkey = 0x7fff; /* limited member, our side full */
     packet.ext = OCHE_EXT_RETH;
     pair_inject(pair, 0, &packet);
     assert_int_equal(pair->side[1].delivered_messages, 1);
     pair_close(pair);
 }
 
-/* A stale ACK or NAK changes nothing. */
+/* An old ACK or NAK changes nothing. */
 static void test_stale_ack(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -547,7 +546,7 @@ static void test_stale_ack(void **state)
     pair_close(pair);
 }
 
-/* Requests that no honest peer sends: NAK invalid request, and nothing is delivered. */
+/* Requests that no honest peer sends: NAK invalid request, and no delivery. */
 static void expect_invalid(void (*change)(struct pair *pair, struct oche_packet *packet),
                            uint8_t opcode, uint16_t payload)
 {
@@ -589,7 +588,7 @@ static void reth_huge(struct pair *pair, struct oche_packet *packet)
 static void reth_only_mtu(struct pair *pair, struct oche_packet *packet)
 {
     reth(pair, packet);
-    packet->reth.dma_length = 1024; /* FIRST carries it all, and says that there is more */
+    packet->reth.dma_length = 1024; /* the FIRST has all the data, but announces more */
 }
 
 static void test_invalid_packets(void **state)
@@ -611,7 +610,7 @@ static void test_invalid_packets(void **state)
     expect_invalid(NULL, OCHE_RC_SEND_ONLY_INV, 10); /* not offered */
 }
 
-/* A message may not change its kind, nor start anew in the middle. */
+/* A message may neither change its kind nor restart in the middle. */
 static void test_order_of_opcodes(void **state)
 {
     static const uint8_t seconds[] = {OCHE_RC_WRITE_MIDDLE, OCHE_RC_SEND_FIRST, OCHE_RC_SEND_ONLY,
@@ -635,7 +634,7 @@ static void test_order_of_opcodes(void **state)
     }
 }
 
-/* Responses that do not fit what was asked are dropped; the timer repairs. */
+/* Responses that do not fit their request are dropped; the timer repairs. */
 static void test_bad_response_length(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -699,7 +698,7 @@ static void test_uc_loss(void **state)
     }
 }
 
-/* UC with nothing to receive into, a wrong key, too little room: dropped, and no answer. */
+/* UC with no receive, a wrong key, or too little room: dropped without an answer. */
 static void test_uc_refuses_in_silence(void **state)
 {
     struct pair_options options = {.transport = OCHE_TRANSPORT_UC};
@@ -716,7 +715,8 @@ static void test_uc_refuses_in_silence(void **state)
     pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
     assert_int_equal(oche_nic_rejected(pair->side[1].nic, OCHE_REJECT_NOT_READY), 1);
     assert_int_equal(oche_nic_rejected(pair->side[1].nic, OCHE_REJECT_ACCESS), 1);
-    pair_post_recv(pair, 1, 7, 0, 1500); /* too short for the next, right for the one after */
+    /* too short for the next message, right for the one after */
+    pair_post_recv(pair, 1, 7, 0, 1500);
     pair_post(pair, 0, &send);
     send.sge[0].length = 1500;
     pair_post(pair, 0, &send);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a queue pair tells its driver: once, and when it is so. */
+/* Events that a queue pair reports to its driver: once, at the right time. */
 #include "tests/support/test.h"
 
 #include "core/wire/opcode.h"
@@ -53,7 +53,7 @@ static void test_established(void **state)
     }
 }
 
-/* Nobody connects to a UD queue pair. */
+/* A UD queue pair is never connected. */
 static void test_never_established(void **state)
 {
     struct pair *pair = open_half(OCHE_TRANSPORT_UD);
@@ -102,7 +102,7 @@ static void test_drained(void **state)
     pair_close(pair);
 }
 
-/* What ends a queue pair from outside: each has a name. */
+/* External causes that end a queue pair: each has a name. */
 static void test_errors(void **state)
 {
     (void)state;

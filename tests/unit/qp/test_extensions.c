@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two queue pairs that recover by selective repeat, packet by packet on the link: how they find out
- * that both can, that a peer that cannot sees plain RoCEv2, what is sent after which loss, how long
- * the timer waits, and that a SACK with nonsense changes nothing.
+ * Two queue pairs with selective repeat, packet by packet on the link. How they learn that both
+ * support it; a peer without support sees plain RoCEv2; the retransmissions after each loss; the
+ * timer; a SACK with nonsense changes nothing.
  */
 #include "tests/support/test.h"
 
@@ -26,7 +26,7 @@ static const struct oche_go_back_n_params go_back_n = {.nak_interval = 5 * OCHE_
 #define SELECTIVE                                                                                  \
     .recovery = &oche_recovery_selective_repeat, .own_recovery_params = &params, .extensions = true
 
-/* What a side sends, and which packets of side 0 are lost. */
+/* The packets a side sends, and which packets of side 0 are lost. */
 struct link {
     struct {
         uint32_t count;
@@ -83,7 +83,9 @@ static void drop(struct link *link, uint32_t psn)
     link->drop[link->drops++] = psn;
 }
 
-/* A WRITE of so many full packets, to where it lies here plus half of the memory. */
+/*
+ * A WRITE of so many full packets, from its place here to the same place plus half of the memory.
+ */
 static void write_packets(struct pair *pair, uint64_t wr_id, uint32_t at, uint32_t packets)
 {
     struct oche_send_work work =
@@ -162,8 +164,8 @@ static void test_found_out(void **state)
     pair_close(pair);
 
     /*
-     * The very first packet gets lost: those behind it may be anybody's, and say nothing. The NAK
-     * is plain, and says enough.
+     * The very first packet is lost. The packets behind it may come from a stranger, so they show
+     * no support. The NAK is plain, and is sufficient.
      */
     pair = open_link(&options, &link);
     drop(&link, 0);
@@ -180,7 +182,7 @@ static void test_found_out(void **state)
     pair_close(pair);
 }
 
-/* What a plain peer sees: nothing that is not RoCEv2, but for a bit that it ignores. */
+/* A plain peer sees only RoCEv2, except for a bit that it ignores. */
 static void test_alone(void **state)
 {
     for (int capable = 0; capable < 2; capable++) {
@@ -215,7 +217,7 @@ static void test_alone(void **state)
     }
 }
 
-/* Extended opcodes from who has not shown that it knows them, or to who does not. */
+/* Extended opcodes from or to a side that has not shown support. */
 static void test_unasked(void **state)
 {
     struct pair_options options = {.recovery = &oche_recovery_selective_repeat,
@@ -261,8 +263,8 @@ static void test_unasked(void **state)
 }
 
 /*
- * One packet with the bit, from the peer's address, to a queue pair whose peer is plain: unless its
- * PSN is right, everything stays plain, or the peer would refuse what it does not know.
+ * One packet with the bit, from the peer's address, to a queue pair whose peer is plain. Unless its
+ * PSN is right, everything stays plain; otherwise the peer would reject unknown packets.
  */
 static const struct {
     const char *what;
@@ -331,7 +333,7 @@ static void test_who_teaches(void **state)
     }
 }
 
-/* An unreliable queue pair of such a NIC has nothing of it. */
+/* An unreliable queue pair of such a NIC does not use it. */
 static void test_unreliable(void **state)
 {
     struct pair_options options = {SELECTIVE, .transport = OCHE_TRANSPORT_UC};
@@ -376,7 +378,7 @@ static void test_one_loss(void **state)
     pair_close(pair);
 }
 
-/* Several, of several messages; each gap that remains is told when the one before it closes. */
+/* Several losses, of several messages. When a gap closes, the next one is reported. */
 static void test_gaps(void **state)
 {
     struct pair_options options = {SELECTIVE};
@@ -403,7 +405,7 @@ static void test_gaps(void **state)
     pair_close(pair);
 }
 
-/* All NAKs but one are lost: it says all that is needed. */
+/* All NAKs but one are lost: that one is sufficient. */
 static void test_one_nak_is_enough(void **state)
 {
     struct pair_options options = {SELECTIVE};
@@ -422,7 +424,7 @@ static void test_one_nak_is_enough(void **state)
     pair_close(pair);
 }
 
-/* Only the last packet asks for an ACK; what is sent again asks too, so no timer is needed. */
+/* Only the last packet asks for an ACK. Retransmissions ask, too, so no timer is needed. */
 static void test_rare_ack_requests(void **state)
 {
     struct pair_options options = {SELECTIVE, .ack_every = 1000};
@@ -435,12 +437,12 @@ static void test_rare_ack_requests(void **state)
     write_packets(pair, 1, 0, 20);
     pair_run_quiet(pair);
     assert_string_equal(tell(&link, 0, 20), "2 19");
-    assert_int_equal(stats(pair, 0)->timeouts, 1); /* for the last one: nothing came behind it */
+    assert_int_equal(stats(pair, 0)->timeouts, 1); /* for the last one: no packet came behind it */
     expect_written(pair, 0, 20);
     pair_close(pair);
 }
 
-/* Requests that are never kept come again by themselves; what is behind them is kept. */
+/* Requests that are never kept are retransmitted. Packets behind them are kept. */
 static void test_reads_and_atomics(void **state)
 {
     struct pair_options options = {SELECTIVE};
@@ -470,7 +472,10 @@ static void test_reads_and_atomics(void **state)
     pair_close(pair);
 }
 
-/* Responses get lost: all from there on again, as what else came behind the gap was not kept. */
+/*
+ * Lost responses: all from there on are sent again, because other packets behind the gap were not
+ * kept.
+ */
 static void test_lost_response(void **state)
 {
     struct pair_options options = {SELECTIVE};
@@ -490,7 +495,7 @@ static void test_lost_response(void **state)
     pair_close(pair);
 }
 
-/* SENDs into receives that come late, with a loss on top. */
+/* SENDs into late receives, and a loss as well. */
 static void test_late_receives(void **state)
 {
     struct pair_options options = {SELECTIVE, .ack_every = 1000};
@@ -525,7 +530,7 @@ static void test_late_receives(void **state)
     pair_close(pair);
 }
 
-/* Losses of a long message: no packet that was not lost is sent twice, and memory is right. */
+/* Losses of a long message: only lost packets are sent twice, and the memory is right. */
 static void test_many_losses(void **state)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -560,7 +565,7 @@ static void count_loss(struct oche_cc_flow *flow, oche_time now, enum oche_cc_lo
     losses_told += kind == OCHE_CC_LOSS_NAK;
 }
 
-/* Congestion control hears of a loss once, not with each NAK. */
+/* Congestion control is told of a loss once, not with each NAK. */
 static void test_loss_is_told_once(void **state)
 {
     struct oche_cc_scheme cc = pair_cc_idle;
@@ -590,7 +595,7 @@ static void test_timer(void **state)
     struct pair *pair = open_link(&options, &link);
 
     (void)state;
-    /* The last of a message, three of them outstanding at most: rto_low. */
+    /* The last of a message, with at most three outstanding: rto_low. */
     drop(&link, 2);
     write_packets(pair, 1, 0, 3);
     pair_run_quiet(pair);
@@ -598,7 +603,7 @@ static void test_timer(void **state)
     oche_time waited = link.from[0].time[3] - link.from[0].time[2];
     assert_in_range(waited, 100 * OCHE_US, 104 * OCHE_US);
     pair_close(pair);
-    /* More than few: rto_high, though the timer was armed when there was but one. */
+    /* More than a few: rto_high, though the timer was started with only one outstanding. */
     pair = open_link(&options, &link);
     for (uint32_t i = 0; i < 8; i++)
         drop(&link, i);
@@ -607,7 +612,7 @@ static void test_timer(void **state)
     assert_string_equal(tell(&link, 0, 8), "0 1 2 3 4 5 6 7");
     waited = link.from[0].time[8] - link.from[0].time[0];
     assert_in_range(waited, 320 * OCHE_US, 321 * OCHE_US);
-    assert_int_equal(stats(pair, 0)->timeouts, 1); /* the answer to 0 says that the rest is lost */
+    assert_int_equal(stats(pair, 0)->timeouts, 1); /* the answer to 0 shows that the rest is lost */
     pair_close(pair);
     /* A round trip longer than rto_low, but with many outstanding: no timeout. */
     options.delay = 60 * OCHE_US;
@@ -616,7 +621,7 @@ static void test_timer(void **state)
     pair_run_quiet(pair);
     assert_int_equal(stats(pair, 0)->timeouts, 0);
     pair_close(pair);
-    /* No timer at all: a loss that nothing follows is never found. */
+    /* No timer: a loss without a later packet is never found. */
     options.ack_timeout = OCHE_NEVER;
     pair = open_link(&options, &link);
     drop(&link, 2);
@@ -626,7 +631,7 @@ static void test_timer(void **state)
     pair_close(pair);
 }
 
-/* The window: packets outstanding at most. */
+/* The window: the maximum of outstanding packets. */
 static void test_window(void **state)
 {
     struct pair_options options = {SELECTIVE, .delay = 50 * OCHE_US};
@@ -689,7 +694,7 @@ static void test_hostile_sacks(void **state)
     assert_int_equal(link.from[0].count, 10);
     assert_int_equal(pair->side[0].errors, 0);
     pair_expect_none(pair, 0);
-    /* The good one counts, once. One for what is acknowledged already does not. */
+    /* The valid one counts, once. One for an acknowledged PSN no longer counts. */
     pair_inject(pair, 1, &good);
     assert_string_equal(tell(&link, 0, 10), "4 6 7 8");
     pair_inject(pair, 1, &good);
@@ -702,7 +707,7 @@ static void test_hostile_sacks(void **state)
 
 /* ---- pacing ---- */
 
-/* A packet with its headers takes its time at the rate that was set. */
+/* A packet with its headers takes its time at the given rate. */
 static void test_pacing(void **state)
 {
     struct pair_options options = {SELECTIVE};

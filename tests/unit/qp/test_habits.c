@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Habits that some RNICs have and a plain one has not (rogue.md#habits): a limit of the rate takes
- * effect late, messages are resent one at a time, ACK timeouts are their own.
+ * Habits of some RNICs (rogue.md#habits): a rate limit takes effect late, messages are resent one
+ * at a time, ACK timeouts have fixed values.
  */
 #include "tests/support/test.h"
 
@@ -14,7 +14,7 @@
 #define SLOW   OCHE_GBPS
 #define MOST   64
 
-/* When side 0 sent which PSN. */
+/* The times at which side 0 sent each PSN. */
 static struct {
     uint32_t count;
     oche_time when[MOST];
@@ -46,7 +46,7 @@ static void post(struct pair *pair, uint32_t packets)
     assert_int_equal(oche_qp_post_send(pair->side[0].qp[0], &work), 0);
 }
 
-/* After so many bytes on the line the packets have the distance of the new rate. */
+/* After so many bytes on the line, packets have the spacing of the new rate. */
 static void test_limiter_lag(void **state)
 {
     static const struct {
@@ -81,8 +81,8 @@ static enum pair_fate lose_once(struct pair *pair, int from, const struct oche_p
 }
 
 /*
- * Four messages of two packets; the second is lost. What is resent of a message leaves after the
- * one before it has been acknowledged, a round trip of 2 us; a plain NIC sends it at once.
+ * Four messages of two packets; the second is lost. With the habit, each resent message leaves
+ * after the ACK of the one before, a round trip of 2 us. A plain NIC resends at once.
  */
 static void test_one_verb_at_a_time(void **state)
 {
@@ -113,8 +113,7 @@ static enum pair_fate lose_all(struct pair *pair, int from, const struct oche_pa
 }
 
 /*
- * 2, 4, 8, 16 and again 16 ms, though 500 us were asked for, or recovery would wait for a time of
- * its own.
+ * 2, 4, 8, 16 and again 16 ms, though the program asked for 500 us, or recovery for its own time.
  */
 static void test_own_timeouts(void **state)
 {

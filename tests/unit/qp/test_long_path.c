@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Long paths: a window that is made for what the peer can hold grows by what the path delivers in a
- * round trip, and no further. A link that was down for seconds is found by probes, and a peer that
- * is gone is given up when its time is over.
+ * Long paths. A window sized for the peer's memory grows to the amount that the path delivers in a
+ * round trip, and no further. Probes find a link that was down for seconds. A peer that is gone is
+ * given up after its time.
  */
 #include "tests/support/test.h"
 
@@ -43,7 +43,7 @@ static struct pair *open_pair(bool grows, oche_time delay, uint64_t rate_bps, ui
                                             .ack_timeout = FOUR_SECS});
 }
 
-/* Returns the Mbit/s of payload of MESSAGES messages. */
+/* Returns the payload rate of MESSAGES messages in Mbit/s. */
 static double rate_of(struct pair *pair)
 {
     const oche_time began = pair->now;
@@ -76,7 +76,7 @@ static void test_window_grows(void **state)
     pair_close(pair);
 }
 
-/* Where round trips are short the peer's room is what counts. */
+/* With short round trips, the peer's room is the limit. */
 static void test_short_path(void **state)
 {
     struct pair *pair = open_pair(true, OCHE_US, 10000000000, 7);
@@ -123,7 +123,7 @@ static void test_link_down(void **state)
     pair_close(pair);
 }
 
-/* Probes spend no time: (retries + 1) ACK timeouts, as without them. */
+/* Probes cost no time: (retries + 1) ACK timeouts, as without them. */
 static void test_given_up_in_time(void **state)
 {
     struct pair *pair = open_pair(true, DELAY, RATE, 2);

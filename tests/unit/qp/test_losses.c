@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a queue pair tells of losses: the PSN that others came instead of, the NAKs that left and
- * those that were acted upon, and where the sender stood when its ACK timer ran out.
+ * A queue pair's report of losses: the PSN in whose place others came, NAKs sent and acted upon,
+ * and the sender's position when its ACK timer expired.
  */
 #include "core/recovery/go_back_0.h"
 #include "core/wire/aeth.h"
@@ -82,7 +82,7 @@ static void test_nothing_lost(void **state)
     pair_close(pair);
 }
 
-/* A NAK for each packet behind the gap: the notes say when the first and the last were. */
+/* A NAK for each packet behind the gap: the notes have the times of the first and the last. */
 static void test_repaired(void **state)
 {
     struct pair *pair = run(1, 0, 1);
@@ -105,7 +105,7 @@ static void test_repaired(void **state)
     pair_close(pair);
 }
 
-/* The packets behind the gap come instead of the first one, as soon as that is expected again. */
+/* The packets behind the gap come in place of the first one, as soon as that is expected again. */
 static void test_restarted(void **state)
 {
     struct pair *pair = run_scheme(&oche_recovery_go_back_0, 1, 0, OCHE_NEVER);
@@ -140,12 +140,12 @@ static void test_timeout(void **state)
     pair_close(pair);
 }
 
-/* What was sent again is counted by what made it leave. */
+/* Retransmissions are counted by their cause. */
 static void test_causes(void **state)
 {
     static const struct {
         const char *recovery;
-        int data, naks; /* how many of the packet, and of its NAKs, are lost */
+        int data, naks; /* how often the packet, and its NAKs, are lost */
         enum oche_resent cause;
         uint64_t least; /* packets */
     } cases[] = {

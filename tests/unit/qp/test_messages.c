@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What congestion control is told of messages that arrive: each begins once and ends once, over
- * links that lose, double and delay, with every recovery scheme, for SEND, WRITE and READ, on
- * reliable and unreliable queue pairs; a queue pair that stops has none.
+ * Arriving messages as congestion control sees them: each begins once and ends once, over links
+ * that lose, double and delay. Every recovery scheme; SEND, WRITE and READ; reliable and unreliable
+ * queue pairs. A stopped queue pair has none.
  */
 #include "tests/support/test.h"
 
@@ -84,7 +84,9 @@ static void post(struct pair *pair, enum oche_work_opcode opcode, uint32_t lengt
     pair_post(pair, 0, &work);
 }
 
-/* Between its first and its last packet a message is there; one of a single packet comes and goes.
+/*
+ * A message exists between its first and its last packet. One of a single packet begins and ends at
+ * once.
  */
 static void begins_and_ends(void **state)
 {
@@ -125,7 +127,7 @@ static void read_is_the_requesters(void **state)
     pair_close(pair);
 }
 
-/* A queue pair that fails or is reset takes its messages with it; the next connection has none. */
+/* A queue pair that fails or is reset ends its messages. The next connection has none. */
 static void stops_take_messages(void **state)
 {
     struct log log = {0}, *at = &log;
@@ -169,7 +171,7 @@ static enum pair_fate drop_listed(struct pair *pair, int from, const struct oche
     return PAIR_DROP;
 }
 
-/* UC: a message whose rest is lost is over when the next one, or anything else, shows that. */
+/* UC: a message with a lost rest ends when the next packet shows the loss. */
 static void unreliable(void **state)
 {
     struct log log = {0}, *at = &log;
@@ -189,7 +191,7 @@ static void unreliable(void **state)
     pair_close(pair);
 }
 
-/* Whatever is lost, doubled or late: as many begin as are posted, and all end. */
+/* For any loss, doubling or delay: as many messages begin as are posted, and all end. */
 static void once_each(void **state)
 {
     static const char *const names[] = {"go_back_n", "go_back_0", "improved_go_back_n",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The receiver is not ready: both sides know what the other one does meanwhile, however late the
- * NAK that says so leaves, and whatever else was on its way.
+ * The receiver is not ready. Each side knows the other's state meanwhile, for any delay of the NAK,
+ * and for any other packets on their way.
  */
 #include "tests/support/test.h"
 
@@ -10,7 +10,7 @@
 #include "core/wire/opcode.h"
 #include "tests/support/pair.h"
 
-static uint32_t first_again; /* PSN of the first packet that side 0 sends once it may */
+static uint32_t first_again; /* PSN of the first packet that side 0 sends when it may send again */
 
 static void note_first(struct pair *pair, int from, const struct oche_packet *packet)
 {
@@ -19,7 +19,7 @@ static void note_first(struct pair *pair, int from, const struct oche_packet *pa
         first_again = packet->psn;
 }
 
-/* Side 0 sends something just when the NAK leaves, before it can know. */
+/* Side 0 sends a packet just when the NAK leaves, before it can know. */
 static void post_when_it_leaves(struct pair *pair, int from, const struct oche_packet *packet)
 {
     struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 11, 0, 0, 100);
@@ -30,8 +30,8 @@ static void post_when_it_leaves(struct pair *pair, int from, const struct oche_p
 }
 
 /*
- * The NAK waits behind READ data for longer than the time that it names. What the peer sends until
- * it has it is no gap: no other NAK is sent, and after the wait the message comes once.
+ * The NAK waits behind READ data for longer than the time that it names. Packets that the peer
+ * sends before it arrives are no gap: no other NAK is sent. After the wait the message comes once.
  */
 static void test_a_nak_that_leaves_late(void **state)
 {
@@ -66,7 +66,10 @@ static void test_a_nak_that_leaves_late(void **state)
     pair_close(pair);
 }
 
-/* While the sender waits, the receiver begins the message anew: so does the sender, after that. */
+/*
+ * While the sender waits, the receiver restarts the message. The sender restarts it afterwards,
+ * too.
+ */
 static void test_a_restart_during_the_wait(void **state)
 {
     static const struct oche_go_back_0_params params = {.nak_interval = 5 * OCHE_US};
@@ -97,7 +100,7 @@ static void test_a_restart_during_the_wait(void **state)
     pair_close(pair);
 }
 
-/* A packet behind the refused one is a gap once the wait is over: the repeated one was lost. */
+/* A packet behind the rejected one is a gap once the wait is over: the repeated one was lost. */
 static enum pair_fate lose_repeated(struct pair *pair, int from, const struct oche_packet *packet)
 {
     uint32_t *seen = pair->context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ACKs and READ data in two classes, of which switches serve one first: an ACK that overtakes READ
- * data of its queue pair says to the requester that the data was lost. So it follows in its class.
+ * ACKs and READ data in two classes, one of which switches serve first. An ACK that overtakes READ
+ * data of its queue pair would mean that the data was lost. So the ACK leaves in the data's class.
  */
 #include "tests/support/test.h"
 
@@ -21,14 +21,14 @@ static struct oche_packet *buffer(void)
     return &packet;
 }
 
-/* What side 0 sends next of these classes; NULL: nothing. */
+/* Returns the next packet of side 0 in these classes; NULL: none. */
 static struct oche_packet *pull(struct pair *pair, uint8_t classes)
 {
     struct oche_packet *packet = buffer();
     oche_time next = oche_nic_next(pair->side[0].nic, classes);
 
     if (oche_nic_transmit(pair->side[0].nic, pair->now, pair->now, classes, &packet, 1) == 0) {
-        assert_int_not_equal(next, 0); /* who says that it can send does */
+        assert_int_not_equal(next, 0); /* a queue pair that reports a packet must send it */
         return NULL;
     }
     assert_int_equal(next, 0);
@@ -142,7 +142,7 @@ static void test_cnps_wait_for_nothing(void **state)
     pair_close(pair);
 }
 
-/* A queue pair that goes away while its ACK waits for its class leaves the list whole. */
+/* A queue pair that is destroyed while its ACK waits for its class leaves the list intact. */
 static void test_gone_while_it_waits(void **state)
 {
     struct pair_options options = {.qps = 3};
@@ -164,7 +164,7 @@ static void test_gone_while_it_waits(void **state)
     pair_close(pair);
 }
 
-/* WRITEs and atomics behind READs, data slower than control: nothing is asked for twice. */
+/* WRITEs and atomics behind READs, data slower than control: nothing is requested twice. */
 static void test_nothing_is_read_twice(void **state)
 {
     static const uint8_t opcodes[] = {OCHE_WORK_READ, OCHE_WORK_WRITE, OCHE_WORK_READ,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * READs under a congestion control whose window counts them: how they are asked for, what is kept
- * and asked for again when responses are lost, and what a peer may not send.
+ * READs under a congestion control whose window counts them: their requests, the data kept and
+ * requested again after lost responses, and responses that a peer may not send.
  */
 #include "tests/support/test.h"
 
@@ -129,7 +129,7 @@ static void test_pieces(void **state)
         {80, 16, {10, 10, 10, 10}},
         {40, 16, {5, 5, 5, 5, 5, 5, 5, 5}},
         {17, 16, {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 1}},
-        {40, 4, {20, 20}}, /* with fewer requests a piece is as much more */
+        {40, 4, {20, 20}}, /* with fewer requests, pieces are larger */
         {40, 1, {40}},
         {10, 2, {10, 10, 10, 10}},
         {1000, 16, {40}},
@@ -168,7 +168,7 @@ static void test_whole(void **state)
     pair_close(pair);
 }
 
-/* To the peer each request is a READ: its message numbers, and so the credits, go on. */
+/* For the peer each request is a READ, so its message numbers and credits continue. */
 static void test_credits(void **state)
 {
     struct pair_options options = {.cc = &fixed_window, .credits = true, .recv_depth = 16};
@@ -196,7 +196,9 @@ static void test_credits(void **state)
 
 /* ---- losses ---- */
 
-/* Loses the response for a PSN so often; returns how many responses were sent more than needed. */
+/*
+ * Loses the response for a PSN so often. Returns how many responses were sent beyond the necessary.
+ */
 static uint32_t lose_some(uint32_t psn, uint32_t times, uint32_t held, uint64_t timeouts)
 {
     struct pair *pair = open_pair(16, 16, held);
@@ -218,14 +220,14 @@ static void test_losses(void **state)
     assert_int_equal(lose_some(40, 1, HELD, 0), 1);
     assert_int_equal(lose_some(41, 1, HELD, 0), 1); /* the last of a piece */
     assert_int_equal(lose_some(40, 3, HELD, 0), 3); /* and the repetition, twice */
-    /* Nothing comes behind the last one, so that only the timer finds its loss. */
+    /* No packet follows the last one, so only the timer finds its loss. */
     assert_int_equal(lose_some(99, 1, HELD, 1), 1);
-    /* Without memory everything behind is asked for again, but no more than the window. */
+    /* Without memory, everything behind is requested again, but never more than the window. */
     const uint32_t again = lose_some(40, 1, 0, 0);
     assert_true(again > 1 && again <= 2 * 16);
 }
 
-/* A READ request that is lost: the next one shows that, and recovery goes back. */
+/* A lost READ request: the next one shows the loss, and recovery goes back. */
 static enum pair_fate lose_request(struct pair *pair, int from, const struct oche_packet *packet)
 {
     (void)pair;
@@ -290,8 +292,8 @@ static void slow_start(struct oche_cc_flow *flow, oche_time now)
 
 /*
  * READ, atomic, READ, and a READ of three packets that leaves in pieces of one. Data of the last
- * is kept, while recovery sends again what is before it: it passes over what is kept, once, and
- * asks for no more than a piece at a time.
+ * READ is kept while recovery resends the earlier ones. Recovery skips the kept data, once, and
+ * requests at most one piece at a time.
  */
 static void read_around_atomic(const uint8_t lose[8], uint64_t rate_bps)
 {
@@ -368,7 +370,7 @@ static void test_hostile(void **state)
     while (seen.count < 8 && pair_step(pair, OCHE_SEC))
         ;
     pair_clear_link(pair);
-    /* what was not asked for yet, though it is of the READ */
+    /* data of the READ that was not requested yet */
     struct oche_packet packet = pair_packet(pair, 1, OCHE_RC_READ_RESPONSE_MIDDLE, 20, PAIR_MTU);
     oche_nic_receive(pair->side[0].nic, &packet, pair->now);
     assert_int_equal(oche_nic_rejected(nic, OCHE_REJECT_PSN), 1);
@@ -380,11 +382,11 @@ static void test_hostile(void **state)
     pair_close(pair);
 }
 
-/* ---- timeouts that were right ---- */
+/* ---- justified timeouts ---- */
 
 /*
- * A READ of 50 packets of which one is lost again and again: the timeout at last is right, although
- * what is kept behind it takes una past all that was sent again.
+ * A READ of 50 packets, one of which is lost again and again. The last timeout is justified,
+ * although the kept data moves una past everything that was sent again.
  */
 static void test_no_undo(void **state)
 {
@@ -419,8 +421,8 @@ static void test_no_undo(void **state)
 }
 
 /*
- * With little room READ data behind a gap is dropped and asked for again, until the driver has
- * given more; from then on only what was lost is.
+ * With little room, READ data behind a gap is dropped and requested again until the driver gives
+ * more room. From then on only lost data is.
  */
 static void test_room(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets that are kept behind a gap, one by one: in whatever order they come, memory, completions
- * and counts are those of packets in order; and what may not be kept is not, and harms nothing.
- * All of that both where payloads are written to their places at once, and where they are held.
+ * Packets kept behind a gap, one by one. In any order of arrival, memory, completions and counts
+ * equal those of packets in order. Packets that may not be kept are dropped without harm. All of
+ * that where payloads are written to their places at once, and where they are held.
  */
 #include "tests/support/test.h"
 
@@ -16,7 +16,7 @@
 
 #define MTU    256
 #define FROM   (64 * 1024)  /* in side 0's memory: where payload is taken from */
-#define TARGET (128 * 1024) /* in side 1's: where it goes */
+#define TARGET (128 * 1024) /* in side 1's: the payload's destination */
 
 static const struct oche_selective_repeat_params params = {
     .window = 16, .few_packets = 3, .rto_low = 100 * OCHE_US, .rto_high = 320 * OCHE_US};
@@ -182,7 +182,7 @@ static void run_sends(const unsigned *order)
         send_packet(pair, OCHE_RC_SEND_LAST_IMM_AT, 3, 1, 600, 2 * MTU),
         send_packet(pair, OCHE_RC_SEND_ONLY_AT, 4, 2, 5, 0),
     };
-    /* The second receive is in three pieces, one of them empty, none as long as a packet. */
+    /* The second receive has three pieces: one is empty, and none is as long as a packet. */
     struct oche_recv_work work = {
         .wr_id = 2,
         .sge_count = 4,
@@ -220,7 +220,7 @@ static void test_sends_in_any_order(void **state)
 
 /* ---- overlaps ---- */
 
-/* Where packet i goes, in the tests below: the later one wins, whatever comes first. */
+/* The place of packet i in the tests below. The later packet wins, in any order of arrival. */
 struct overlap {
     uint32_t to, length;
 };
@@ -281,8 +281,8 @@ static void test_the_ends_of_the_window(void **state)
 }
 
 /*
- * Through another region that covers the same memory, and through receives: what counts is where
- * the bytes really are.
+ * Through another region over the same memory, and through receives: the real place of the bytes
+ * counts.
  */
 static void run_aliases(const unsigned *order)
 {
@@ -331,8 +331,8 @@ static void test_aliases(void **state)
 }
 
 /*
- * A kept packet that names a receive which is then used by another message, and whose place in the
- * ring has a new one by the time the gap closes: that one has nothing to do with it.
+ * A kept packet names a receive that another message then uses. When the gap closes, the receive's
+ * place in the ring has a new receive, which must not be used.
  */
 static void test_receive_that_is_gone(void **state)
 {
@@ -356,7 +356,7 @@ static void test_receive_that_is_gone(void **state)
     pair_close(pair);
 }
 
-/* ---- what may not be kept ---- */
+/* ---- packets that may not be kept ---- */
 
 static void expect_not_kept(struct pair *pair, const struct oche_packet *packet, bool wrong)
 {
@@ -389,7 +389,7 @@ static void test_wrong_writes(void **state)
     WRONG(good, bad.reth.va = PAIR_VA + PAIR_MEMORY - MTU); /* what follows would not fit */
     WRONG(good, bad.reth.va = PAIR_VA - 1);
     WRONG(good, bad.reth.va = UINT64_MAX - 10);
-    WRONG(good, bad.reth.dma_length = MTU); /* then it were the last one */
+    WRONG(good, bad.reth.dma_length = MTU); /* otherwise it would be the last one */
     WRONG(good, bad.reth.dma_length = OCHE_MAX_MESSAGE_BYTES + 1);
     WRONG(good, bad.payload_bytes = MTU - 1);
     WRONG(good, bad.payload_bytes = MTU + 1);
@@ -398,7 +398,7 @@ static void test_wrong_writes(void **state)
     WRONG(last, bad.reth.dma_length--);
     WRONG(last, bad.payload_bytes = MTU + 1);
 #undef WRONG
-    /* A plain MIDDLE does not say where it goes; these are never kept. */
+    /* A plain MIDDLE does not name its place, so it is never kept. */
     bad = packet_of(pair, OCHE_RC_WRITE_MIDDLE, 2, MTU, FROM);
     expect_not_kept(pair, &bad, false);
     bad = packet_of(pair, OCHE_RC_SEND_ONLY, 2, 5, FROM);
@@ -453,7 +453,7 @@ static void test_wrong_sends(void **state)
     expect_not_kept(pair, &bad, true);
     oche_place_put(&bad, &(struct oche_place){.receive = 5, .offset = MTU}); /* in the ring */
     expect_not_kept(pair, &bad, false);
-    /* A receive into memory that went away. */
+    /* A receive into memory that was deregistered. */
     oche_nic_remove_region(pair->side[1].nic, PAIR_KEY);
     expect_not_kept(pair, &good, true);
     pair_close(pair);
@@ -477,7 +477,7 @@ static void test_no_right(void **state)
 
 /* ---- in its turn ---- */
 
-/* A kept packet that does not fit those before it is found when its turn comes. */
+/* A kept packet that does not fit those before it is detected in its turn. */
 static void expect_refused(struct pair *pair, const struct oche_packet *packets, unsigned count,
                            enum oche_status status)
 {
@@ -508,14 +508,14 @@ static void test_conflicts(void **state)
     expect_refused(pair, packets, 3, OCHE_STATUS_REMOTE_INVALID_REQUEST);
     WRITES(), packets[1].reth.dma_length++;
     expect_refused(pair, packets, 3, OCHE_STATUS_REMOTE_INVALID_REQUEST);
-    WRITES(), packets[2].reth.va -= MTU; /* the last one where the one before it goes */
+    WRITES(), packets[2].reth.va -= MTU; /* the last one at the place of the one before it */
     expect_refused(pair, packets, 3, OCHE_STATUS_REMOTE_INVALID_REQUEST);
     WRITES(), packets[1] = write_packet(pair, OCHE_RC_WRITE_ONLY, 1, 0, 9, 0);
     expect_refused(pair, packets, 3, OCHE_STATUS_REMOTE_INVALID_REQUEST);
     WRITES(), packets[0] = write_packet(pair, OCHE_RC_WRITE_ONLY, 0, 0, 9, 0);
     expect_refused(pair, packets, 3, OCHE_STATUS_REMOTE_INVALID_REQUEST);
 #undef WRITES
-    /* Another key for the rest of the message, which would be good by itself. */
+    /* Another key, valid by itself, for the rest of the message. */
     pair = open_pair();
     struct oche_region other = {.va = PAIR_VA,
                                 .length = PAIR_MEMORY,
@@ -540,7 +540,7 @@ static void test_conflicts(void **state)
     packets[0] = send_packet(pair, OCHE_RC_SEND_FIRST_AT, 0, 0, 1024, 0);
     packets[1] = send_packet(pair, OCHE_RC_SEND_LAST_AT, 1, 0, 1024, 3 * MTU);
     expect_refused(pair, packets, 2, OCHE_STATUS_REMOTE_INVALID_REQUEST);
-    /* The region goes away between the two. */
+    /* The region is removed between the two. */
     pair = open_pair();
     packets[0] = write_packet(pair, OCHE_RC_WRITE_ONLY, 1, 0, 9, 0);
     pair_inject(pair, 0, &packets[0]);
@@ -551,7 +551,7 @@ static void test_conflicts(void **state)
     pair_close(pair);
 }
 
-/* The packet that comes twice is written once, counted, and answered. */
+/* A packet that comes twice is written once, counted, and answered. */
 static void test_duplicate_of_kept(void **state)
 {
     struct pair *pair = open_pair();
@@ -566,7 +566,7 @@ static void test_duplicate_of_kept(void **state)
     assert_int_equal(stats(pair)->duplicate_packets, 1);
     assert_int_equal(stats(pair)->out_of_order_packets, 1);
     assert_int_equal(stats(pair)->naks_sent, 2);
-    /* Again when it has been executed: an ACK. */
+    /* Again after its execution: an ACK. */
     for (uint32_t psn = 0; psn < 3; psn++) {
         struct oche_packet before = write_packet(pair, OCHE_RC_WRITE_ONLY, psn, 4096, 100, 0);
         pair_inject(pair, 0, &before);
@@ -580,7 +580,7 @@ static void test_duplicate_of_kept(void **state)
     pair_close(pair);
 }
 
-/* A kept message that needs a receive, when there is none: RNR, and on with the rest later. */
+/* A kept message needs a receive, but there is none: RNR, and the rest continues later. */
 static void test_kept_but_not_ready(void **state)
 {
     struct pair *pair = open_pair();
@@ -608,7 +608,7 @@ static void test_kept_but_not_ready(void **state)
     pair_close(pair);
 }
 
-/* After a reset nothing of it is left. */
+/* After a reset none of it remains. */
 static void test_reset(void **state)
 {
     struct pair *pair = open_pair();
@@ -658,7 +658,7 @@ static void test_nothing_is_seen_before_its_turn(void **state)
     pair_close(pair);
 }
 
-/* There is room for eight payloads: the one behind them is not kept, and comes again. */
+/* Room for eight payloads: the ninth is not kept, and is sent again. */
 static void test_no_room(void **state)
 {
     struct pair *pair = open_pair();
@@ -681,7 +681,7 @@ static void test_no_room(void **state)
     pair_close(pair);
 }
 
-/* A region that goes away while a payload waits: its packet is refused when its turn comes. */
+/* A region is removed while a payload waits: its packet is rejected in its turn. */
 static void test_region_that_is_gone(void **state)
 {
     struct pair *pair = open_pair();

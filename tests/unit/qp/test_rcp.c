@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RCP between two NICs, packets as bytes on the link; the test is the switch between them. The
- * first packet asks, the others follow at the rate that came back; trailers on data and nowhere
- * else; READ and unreliable queue pairs, whose receiver echoes by packets of its own; loss,
- * timeouts, idleness; what a broken peer sends.
+ * RCP between two NICs, with packets as bytes on the link; the test acts as the switch between
+ * them. The first packet asks, and the others follow at the returned rate. Only data has trailers.
+ * The receivers of READ and unreliable queue pairs echo by separate packets. Loss, timeouts,
+ * idleness; packets of a broken peer.
  */
 #include "tests/support/test.h"
 
@@ -83,7 +83,10 @@ static uint64_t rate(const struct pair *pair, int side)
     return oche_qp_rate_bps(pair->side[side].qp[0]);
 }
 
-/* One packet, its ACK; then the rest at what that said. The round trip is known from then on. */
+/*
+ * One packet and its ACK; then the rest at the rate in the ACK. From then on the round trip is
+ * known.
+ */
 static void the_first_packet_asks(void **state)
 {
     struct seen seen;
@@ -93,7 +96,7 @@ static void the_first_packet_asks(void **state)
     assert_true(rate(pair, 0) == LINE / 20);
     pair_fill(pair, 0, 0, 60 * 1024, 3);
     post(pair, 0, OCHE_WORK_WRITE, 60 * 1024);
-    pair_run(pair, pair->now + 2 * OCHE_US); /* there and back take 2 us, and what packets take */
+    pair_run(pair, pair->now + 2 * OCHE_US); /* both ways take 2 us, and the time of the packets */
     assert_int_equal(seen.data[0], 1);
     assert_int_equal(seen.last[0].rtt_ns, 0);
     pair_run(pair, pair->now + OCHE_US);
@@ -131,7 +134,7 @@ static void or_all_leave(void **state)
     pair_close(pair);
 }
 
-/* ACKs are asked for each half a round trip, where only a message's last packet would. */
+/* ACKs are requested every half a round trip; otherwise only a message's last packet would ask. */
 static void asks_for_acks(void **state)
 {
     struct seen seen;
@@ -145,7 +148,7 @@ static void asks_for_acks(void **state)
     pair_close(pair);
 }
 
-/* Nothing to send for longer than a round trip: a new flow. For less: the same. */
+/* An idle time longer than a round trip makes a new flow. A shorter one does not. */
 static void idleness(void **state)
 {
     struct seen seen;
@@ -173,7 +176,7 @@ static void idleness(void **state)
     pair_close(pair);
 }
 
-/* READ: nobody acknowledges the data; who asked for it echoes, twice in a round trip at most. */
+/* READ: the data gets no ACKs. The requester echoes, at most twice in a round trip. */
 static void read(void **state)
 {
     struct seen seen;
@@ -208,7 +211,7 @@ static void unreliable(void **state)
     (void)state;
     post(pair, 0, OCHE_WORK_WRITE, 200 * 1024);
     pair_run(pair, pair->now + 2 * OCHE_US);
-    assert_int_equal(seen.data[0], 2); /* a window holds nobody who gets no ACKs */
+    assert_int_equal(seen.data[0], 2); /* a window does not limit a sender that gets no ACKs */
     pair_run(pair, pair->now + OCHE_US);
     assert_true(rate(pair, 0) == 10 * OCHE_GBPS);
     pair_run_quiet(pair);
@@ -217,7 +220,7 @@ static void unreliable(void **state)
     pair_close(pair);
 }
 
-/* A timeout: it asks again, alone. */
+/* A timeout: the sender asks again, with one packet. */
 static enum pair_fate drop_all(struct pair *pair, int from, const struct oche_packet *packet)
 {
     (void)pair, (void)from, (void)packet;
@@ -245,7 +248,9 @@ static void a_timeout(void **state)
     pair_close(pair);
 }
 
-/* Losses, doubles and delays, with either recovery; its own headers and trailers go together. */
+/*
+ * Losses, doubles and delays, with both recovery schemes, whose headers are combined with trailers.
+ */
 static void with_losses(void **state)
 {
     static const char *const recoveries[] = {"go_back_n", "selective_repeat"};
@@ -277,7 +282,7 @@ static void with_losses(void **state)
     }
 }
 
-/* Rates from nobody, of nothing, and beyond all bounds; a stamp that has not been. */
+/* Rates from strangers, of zero, and beyond all bounds; a stamp that was never sent. */
 static void nonsense(void **state)
 {
     struct seen seen;
@@ -307,7 +312,7 @@ static void nonsense(void **state)
     oche_nic_receive(pair->side[0].nic, &packet, pair->now);
     assert_true(rate(pair, 0) == OCHE_RATE_UNIT_BPS);
     pair_run(pair, pair->now + OCHE_SEC);
-    assert_in_range(seen.last[0].rtt_ns, 2000, 10000); /* UINT32_MAX ns is no round trip */
+    assert_in_range(seen.last[0].rtt_ns, 2000, 10000); /* UINT32_MAX ns is no valid round trip */
     assert_true(rate(pair, 0) == 10 * OCHE_GBPS);
     pair_run_quiet(pair);
     pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);

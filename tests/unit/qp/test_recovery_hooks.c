@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The recovery contract, seen from a scheme of the test's: which hook is called when, with what in
- * its hands, and that the queue pair does what the scheme says.
+ * The recovery contract, seen from a scheme of this test: when each hook is called, with which
+ * arguments, and that the queue pair obeys the scheme.
  */
 #include "tests/support/test.h"
 
@@ -159,7 +159,10 @@ static void test_receiver_timer(void **state)
     pair_close(pair);
 }
 
-/* On a timeout this scheme starts at the message that holds una: una itself, as una has moved. */
+/*
+ * On a timeout this scheme restarts at the message that holds una: at una itself, because una has
+ * moved.
+ */
 static void test_message_start(void **state)
 {
     struct log log = {.nak_after = OCHE_SEC}, *at = &log;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables of regions and windows move to larger memory while queue pairs use them: each key
- * means afterwards what it meant before, also one that was given up, and places are used again.
+ * The tables of regions and windows move to larger memory while queue pairs use them. Each key
+ * keeps its meaning, also a key that was given up. Places are reused.
  */
 #include "tests/support/test.h"
 
@@ -10,7 +10,7 @@
 #include "tests/support/pair.h"
 
 #define MORE        1000
-#define KEY(i)      (UINT32_C(0x10000) + 0x1000 * (i)) /* no two differ in the last byte alone */
+#define KEY(i)      (UINT32_C(0x10000) + 0x1000 * (i)) /* no two differ only in the last byte */
 #define VA(i)       (UINT64_C(0x1000000) * ((i) + 1))
 #define WINDOW_KEY  UINT32_C(0x5500)
 #define FIRST       (PAIR_REGIONS - 2) /* that many, beside the pair's own and a window */
@@ -28,7 +28,7 @@ static bool add(struct pair *pair, uint32_t i)
     return oche_nic_add_region(pair->side[1].nic, &region);
 }
 
-/* A WRITE of side 0, `index`: each error takes a queue pair. */
+/* A WRITE of side 0, number `index`: each error uses up a queue pair. */
 static enum oche_status write_by(struct pair *pair, uint32_t index, uint32_t key, uint64_t va)
 {
     struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 100);

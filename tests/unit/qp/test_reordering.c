@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets that are late and packets that are lost: CUBIC, and selective repeat with a reordering
- * window. Late packets are not sent again, or congestion control gets its window back; lost packets
- * are sent again without a timeout, and nothing is given back. Requests, READ data, and a peer that
- * does Go-Back-N.
+ * Late and lost packets: CUBIC, and selective repeat with a reordering window. Late packets are not
+ * sent again, or congestion control gets its window back. Lost packets are sent again without a
+ * timeout, and the window stays reduced. Requests, READ data, and a peer that does Go-Back-N.
  */
 #include "tests/support/test.h"
 
@@ -17,7 +16,7 @@
 #include "tests/support/pair.h"
 
 #define PACKETS 64
-#define FIRST   (OCHE_PSN_MASK - 90) /* the circle's end is in the second message */
+#define FIRST   (OCHE_PSN_MASK - 90) /* PSNs wrap in the second message */
 #define DELAY   (100 * OCHE_US)
 #define HOLE    20
 #define WINDOW  (2 * DELAY / 4) /* while there is one step */
@@ -102,7 +101,9 @@ static uint64_t again(const struct pair *pair, int side)
     return oche_nic_stats(pair->side[side].nic)->retransmitted_packets;
 }
 
-/* A message of PACKETS; that at HOLE has this fate so often. Returns what the window is after. */
+/*
+ * A message of PACKETS. The packet at HOLE has this fate so often. Returns the window afterwards.
+ */
 static uint64_t message(struct pair *pair, enum oche_work_opcode opcode, enum pair_fate fate,
                         uint32_t times)
 {
@@ -132,7 +133,9 @@ static uint64_t begin(struct pair *pair)
     return window;
 }
 
-/* The first late packet of a connection is sent again in vain; later ones are waited for. */
+/*
+ * The first late packet of a connection is sent again needlessly. The sender waits for later ones.
+ */
 static void test_late(void **state)
 {
     struct fates fates;
@@ -150,7 +153,7 @@ static void test_late(void **state)
     pair_close(pair);
 }
 
-/* Without the window each is sent again. */
+/* Without the window each late packet is sent again. */
 static void test_none(void **state)
 {
     struct fates fates;
@@ -164,7 +167,9 @@ static void test_none(void **state)
     pair_close(pair);
 }
 
-/* Later than a round trip: the copy comes first, and the peer reports the other as a duplicate. */
+/*
+ * Later than a round trip: the copy comes first, and the peer reports the original as a duplicate.
+ */
 static void test_very_late(void **state)
 {
     struct fates fates;
@@ -194,7 +199,7 @@ static void test_lost(void **state)
     pair_close(pair);
 }
 
-/* A repair that is lost is seen by what left after it. */
+/* A lost retransmission is detected by packets that left after it. */
 static void test_lost_twice(void **state)
 {
     struct fates fates;
@@ -213,7 +218,7 @@ static void test_lost_twice(void **state)
     pair_close(pair);
 }
 
-/* The peer has dropped what came behind, but congestion control has its window again. */
+/* The peer has dropped the packets behind the gap, but congestion control has its window again. */
 static void test_plain_peer(void **state)
 {
     struct fates fates;
@@ -247,7 +252,9 @@ static void test_late_read(void **state)
     pair_close(pair);
 }
 
-/* An answer for the packet at `psn`. `arrived`: so far behind it one has arrived; 0: an ACK. */
+/*
+ * An answer for the packet at `psn`. `arrived`: a packet so far behind it has arrived; 0: an ACK.
+ */
 static void answer(struct pair *pair, uint32_t psn, uint32_t arrived, uint8_t bits)
 {
     const uint8_t opcode = arrived > 0 ? OCHE_RC_SACK : OCHE_RC_ACK;
@@ -271,7 +278,7 @@ static enum pair_fate drop(struct pair *pair, int from, const struct oche_packet
     return from == 0 ? PAIR_DROP : PAIR_PASS;
 }
 
-/* Posts a message, and waits for a timeout, while the peer answers nothing. */
+/* Posts a message, and waits for a timeout, while the peer is silent. */
 static void time_out(struct pair *pair)
 {
     const struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, PACKETS * PAIR_MTU);
@@ -284,8 +291,8 @@ static void time_out(struct pair *pair)
 }
 
 /*
- * A timeout, and then a loss that was none: the peer reports the copy. That says nothing of the
- * timeout, nor of the next one.
+ * A timeout, and then a supposed loss: the peer reports the copy. That neither affects this timeout
+ * nor the next one.
  */
 static void duplicate_after_timeout(uint32_t arrived)
 {
@@ -319,7 +326,7 @@ static void duplicate_after_timeout(uint32_t arrived)
     pair_close(pair);
 }
 
-/* The timeout is doubted when the copies are reported, or has turned out to be right. */
+/* The timeout is in doubt when the copies are reported, or has been shown to be justified. */
 static void test_duplicate_after_timeout(void **state)
 {
     (void)state;

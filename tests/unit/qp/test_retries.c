@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What spends a retry: a timeout whose retransmission has left, and nothing else. Not the NAKs
- * that were on their way before the repair arrived, not time in which the port or the pacer may not
- * send. A scheme with a timer of its own does not give up before the connection's ACK timeouts have
- * passed. And what gives retries back: an answer to the oldest packet, if only that the receiver is
- * not ready for it, but no answer to a later one.
+ * A retry is spent only by a timeout whose retransmission has left. NAKs that were on their way
+ * before the repair arrived spend none. Nor does time in which the port or the pacer may not send.
+ * A scheme with its own timer gives up only after the connection's ACK timeouts. An answer to the
+ * oldest packet restores retries, even "receiver not ready"; an answer to a later one does not.
  */
 #include "core/recovery/selective_repeat.h"
 #include "tests/support/pair.h"
@@ -53,7 +52,7 @@ static void test_repeated_naks(void **state)
     assert_done(pair);
 }
 
-/* The same where the interval is there, but below the round trip. */
+/* The same with an interval that is below the round trip. */
 static void test_naks_faster_than_the_repair(void **state)
 {
     struct pair_options options = {.nak_interval = 5 * OCHE_US,
@@ -141,7 +140,7 @@ static enum pair_fate lose_all(struct pair *pair, int from, const struct oche_pa
     return PAIR_DROP;
 }
 
-/* A peer that is gone: the same time until it is given up as with any scheme, and few packets. */
+/* A peer that is gone: it is given up after the same time as in any scheme, with few packets. */
 static void test_dead_peer(void **state)
 {
     struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, PAIR_MTU);
@@ -193,7 +192,7 @@ static void not_ready_for(uint32_t rnr_retry, enum oche_status status)
     pair_close(pair);
 }
 
-/* A receiver that is not ready for long, over a path that loses packets, is no dead peer. */
+/* A receiver that is not ready for long, over a lossy path, is no dead peer. */
 static void test_not_ready_renews(void **state)
 {
     (void)state;
@@ -201,7 +200,7 @@ static void test_not_ready_renews(void **state)
     not_ready_for(5, OCHE_STATUS_RNR_RETRY_EXCEEDED);
 }
 
-/* After the last RNR NAK nothing comes: as many timeouts as ever. */
+/* After the last RNR NAK nothing comes: as many timeouts as usual. */
 static void test_not_ready_and_gone(void **state)
 {
     struct pair_options options = {.rnr_retry = UINT32_MAX, .min_rnr_timer = 1};
@@ -219,7 +218,7 @@ static void test_not_ready_and_gone(void **state)
     pair_close(pair);
 }
 
-/* A path that drops long packets: what answers the short one behind them spares no retry. */
+/* A path that drops long packets: answers to the short one behind them restore no retry. */
 static enum pair_fate lose_long(struct pair *pair, int from, const struct oche_packet *packet)
 {
     (void)pair, (void)from;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Little room for payloads behind a gap: what finds none is dropped and sent again, and the driver
- * is told. When it gives more, what is held moves there, and the rest is kept as well.
+ * Little room for payloads behind a gap. A payload without room is dropped and sent again, and the
+ * driver is told. When the driver gives more room, held payloads move there, and later ones are
+ * kept, too.
  */
 #include "tests/support/test.h"
 
@@ -65,7 +66,7 @@ static uint64_t write_all(uint32_t held, uint32_t later, uint64_t *wishes)
     return dropped;
 }
 
-/* One packet is dropped for want of room; once more was given no other is. */
+/* One packet is dropped for lack of room. After more was given, none is. */
 static void test_given(void **state)
 {
     uint64_t wishes;
@@ -79,7 +80,10 @@ static void test_given(void **state)
     }
 }
 
-/* Where none is given it goes on with what there is, and the driver is told of each larger need. */
+/*
+ * If no more is given, the queue pair continues with its room. It tells the driver each larger
+ * need.
+ */
 static void test_not_given(void **state)
 {
     uint64_t wishes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The order in which queue pairs' packets leave: control before data, round-robin among equals,
- * exact pacing, rate changes in the middle of a gap, no holes at line rate, classes, backlog,
+ * exact pacing, rate changes in the middle of a gap, no gaps at line rate, classes, backlog,
  * bursts.
  */
 #include "tests/support/test.h"
@@ -50,7 +50,7 @@ static oche_time spacing(uint32_t line_bytes, uint64_t bps)
     return oche_time_of_bytes(line_bytes, bps);
 }
 
-/* At half the line rate packets leave at exact times, and next() names them. */
+/* At half the line rate packets leave at exact times, which next() returns. */
 static void test_exact_times(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -73,7 +73,7 @@ static void test_exact_times(void **state)
         due += spacing(i == 0 ? FIRST : WIRE, LINE / 2);
     }
     assert_null(pull(pair, due));
-    /* Time without work earns nothing: after a long while, the old spacing again. */
+    /* Idle time gives no credit: after a long pause the spacing is the same. */
     oche_time late = due + OCHE_MS / 10;
     post_on(pair, 0, 2048);
     assert_non_null(pull(pair, late));
@@ -82,7 +82,7 @@ static void test_exact_times(void **state)
     pair_close(pair);
 }
 
-/* Work that comes before the last packet's time has passed waits for it. */
+/* Work that comes before the last packet's time is over waits for it. */
 static void test_pacing_across_messages(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -100,7 +100,7 @@ static void test_pacing_across_messages(void **state)
     pair_close(pair);
 }
 
-/* A new rate moves the pending time, from the packet that has left (dcqcn.md#pacing). */
+/* A new rate shifts the pending time, counted from the packet that has left (dcqcn.md#pacing). */
 static void test_rate_change_rescales(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -119,12 +119,12 @@ static void test_rate_change_rescales(void **state)
     oche_qp_set_rate_limit(qp, LINE / 2000, start + 2 * OCHE_US);
     due = start + spacing(FIRST, LINE / 2000);
     assert_int_equal(oche_nic_next(pair->side[0].nic, UINT8_MAX), due);
-    /* So fast that it should have left already: at once, not before. */
+    /* A rate so high that the packet is overdue: it leaves at once. */
     oche_time now = start + 30 * OCHE_US;
     oche_qp_set_rate_limit(qp, 0, now);
     assert_int_equal(oche_qp_rate_bps(qp), LINE);
     assert_non_null(pull(pair, now));
-    /* It waits for the port when the rate falls: back to the heap. */
+    /* It waits for the port when the rate falls, so it returns to the heap. */
     assert_int_equal(oche_nic_next(pair->side[0].nic, UINT8_MAX), 0);
     assert_true(oche_nic_backlog_bytes(pair->side[0].nic) > 0);
     oche_qp_set_rate_limit(qp, LINE / 10, now + 1);
@@ -134,8 +134,8 @@ static void test_rate_change_rescales(void **state)
 }
 
 /*
- * Waiting for the port is made up for: of a slow queue pair one packet, of a fast one what 16 KiB
- * take on the line, and no more.
+ * Time spent waiting for the port is made up for: a slow queue pair by one packet, a fast one by
+ * the time of 16 KiB on the line.
  */
 static void test_bounded_credit(void **state)
 {
@@ -147,7 +147,7 @@ static void test_bounded_credit(void **state)
     oche_qp_set_rate_limit(pair->side[0].qp[0], LINE / 100, start);
     post_on(pair, 0, 102400);
     assert_non_null(pull(pair, start));
-    /* Half a gap late: the next is due as if it had not been. */
+    /* Half a gap late: the next is due as if it had been in time. */
     oche_time due = start + first;
     assert_non_null(pull(pair, due + gap / 2));
     due += gap;
@@ -172,7 +172,7 @@ static void test_bounded_credit(void **state)
     pair_close(pair);
 }
 
-/* Round-robin: four at line rate take turns, whatever their order of posting. */
+/* Round-robin: four at line rate alternate, in any order of posting. */
 static void test_round_robin(void **state)
 {
     struct pair_options options = {.qps = 4};
@@ -192,7 +192,7 @@ static void test_round_robin(void **state)
     pair_close(pair);
 }
 
-/* A queue pair that starts later is not behind the others' past. */
+/* A queue pair that starts later need not catch up with the others. */
 static void test_newcomer(void **state)
 {
     struct pair_options options = {.qps = 2};
@@ -210,7 +210,7 @@ static void test_newcomer(void **state)
     pair_close(pair);
 }
 
-/* By pacing time: who is due first leaves first, also when the port was late for both. */
+/* By pacing time: the earliest due leaves first, even if the port was late for both. */
 static void test_by_pacing_time(void **state)
 {
     struct pair_options options = {.qps = 2};
@@ -238,8 +238,7 @@ static void count_packets(struct pair *pair, int from, const struct oche_packet 
         packets[(packet->dest_qpn - PAIR_QPN - 1) / 2]++;
 }
 
-/* Rates that add up to nearly the line: each gets its own, though they often want to leave at once.
- */
+/* Rates that add up to nearly the line: each gets its own, though they often are due together. */
 static void test_rates_hold(void **state)
 {
     struct pair_options options = {.qps = 8};
@@ -263,7 +262,7 @@ static void test_rates_hold(void **state)
     pair_close(pair);
 }
 
-/* At line rate the port limits, whatever the packets' sizes: never a moment without a packet. */
+/* At line rate the port limits, for any packet sizes: it is never idle. */
 static void test_no_holes_at_line_rate(void **state)
 {
     struct pair_options options = {.qps = 3};
@@ -307,7 +306,7 @@ static void test_control_first(void **state)
     pair_close(pair);
 }
 
-/* A paused class sends nothing and wakes nobody; the other one goes on. */
+/* A paused class neither sends nor wakes; the other one continues. */
 static void test_classes(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -332,7 +331,7 @@ static void test_classes(void **state)
     pair_close(pair);
 }
 
-/* Two data classes: the one that waits longer first. */
+/* Two data classes: the one that has waited longer first. */
 static void test_two_data_classes(void **state)
 {
     struct pair_options options = {.no_connect = true};
@@ -357,7 +356,7 @@ static void test_two_data_classes(void **state)
         assert_int_equal(pull(pair, now)->traffic_class, 2 - i);
         now += OCHE_US / 10;
     }
-    now += OCHE_MS; /* both are due: the first was so earlier */
+    now += OCHE_MS; /* both are due, the first since longer */
     assert_int_equal(pull(pair, now)->traffic_class, 2);
     assert_int_equal(pull(pair, now)->traffic_class, 1);
     now += OCHE_MS;
@@ -385,7 +384,7 @@ static void test_burst(void **state)
     for (unsigned i = 0; i < 5; i++)
         assert_int_equal(out[i]->psn, i);
     assert_int_equal(oche_nic_next(pair->side[0].nic, UINT8_MAX), last + gap);
-    /* At line rate the port is the limit: as many as it takes. */
+    /* At line rate the port is the limit: it gets as many packets as it takes. */
     oche_qp_set_rate_limit(pair->side[0].qp[0], 0, last + gap);
     assert_int_equal(
         oche_nic_transmit(pair->side[0].nic, last + gap, last + gap, UINT8_MAX, out, 16), 16);
@@ -413,7 +412,10 @@ static void test_backlog_marks(void **state)
     (void)state;
     for (uint32_t i = 0; i < 4; i++)
         post_on(pair, i, 2048);
-    /* What waits when each leaves: 3 packets, 3, 3, 3, 3, 2, 1, 0. FIRSTs have 16 bytes more. */
+    /*
+     * The number waiting when each leaves: 3 packets, 3, 3, 3, 3, 2, 1, 0. FIRSTs have 16 bytes
+     * more.
+     */
     static const uint32_t firsts[] = {3, 2, 1, 0, 0, 0, 0, 0}, lasts[] = {0, 1, 2, 3, 3, 2, 1, 0};
     for (int i = 0; i < 8; i++) {
         struct oche_packet *packet = pull(pair, now);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SENDs that will take a shared receive and come behind a gap: kept where their payload can be held
- * until their turn, as nobody knows before which receive that is; else they have to come again.
+ * SENDs that will use a shared receive and arrive behind a gap. Before their turn it is unknown
+ * which receive they will use. They are kept where their payload can be held until then; otherwise
+ * they are sent again.
  */
 #include "tests/support/test.h"
 
@@ -12,7 +13,7 @@
 
 #define MTU     256
 #define FROM    (64 * 1024)  /* in side 0's memory: where payload is taken from */
-#define TARGET  (128 * 1024) /* in side 1's: where it goes */
+#define TARGET  (128 * 1024) /* in side 1's: the payload's destination */
 #define PACKETS 4
 
 static const struct oche_selective_repeat_params params = {
@@ -73,8 +74,8 @@ static void expect_sent(const struct pair *pair, uint32_t to, uint32_t count)
 }
 
 /*
- * What waits takes no receive, and one that finds none in its turn is asked for again, also where
- * it was kept.
+ * A waiting SEND takes no receive. One without a receive in its turn is requested again, even if it
+ * was kept.
  */
 static void run(const unsigned order[PACKETS])
 {
@@ -121,7 +122,7 @@ static void test_any_order(void **state)
     }
 }
 
-/* One that is too long for the receive that it gets is an error in its turn, and not before. */
+/* A SEND too long for its receive is an error in its turn, and not before. */
 static void test_too_long(void **state)
 {
     struct pair *pair = open_shared(16 * MTU);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared receive queues: who takes which receive, when none is there, the limit, errors. */
+/* Shared receive queues: which queue pair takes which receive, empty queues, the limit, errors. */
 #include "tests/support/test.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static void send_on(struct pair *pair, uint32_t index, uint64_t wr_id, uint32_t 
 
 static const uint8_t transports[] = {OCHE_TRANSPORT_RC, OCHE_TRANSPORT_UC, OCHE_TRANSPORT_UD};
 
-/* Each message takes the oldest one, whichever queue pair it comes to. */
+/* Each message takes the oldest one, on any queue pair. */
 static void test_order(void **state)
 {
     (void)state;
@@ -145,7 +145,7 @@ static void test_limit(void **state)
     pair_close(pair);
 }
 
-/* An error ends what the queue pair has taken, and leaves the rest to the others. */
+/* An error ends the receives that the queue pair has taken. The rest is for the others. */
 static void test_error(void **state)
 {
     struct pair *pair = open_shared((struct pair_options){.qps = 2}, 16);
@@ -175,7 +175,7 @@ static void test_error(void **state)
     pair_close(pair);
 }
 
-/* Without a message in progress the event comes as well, and a reset queue pair can be used. */
+/* Without a message in progress the event comes, too, and a reset queue pair can be used. */
 static void test_reset(void **state)
 {
     struct pair *pair = open_shared((struct pair_options){0}, 4);
@@ -201,7 +201,10 @@ static void test_reset(void **state)
     pair_close(pair);
 }
 
-/* Too short: RC fails with it; UC and UD fail the receive alone, as nobody else would get it. */
+/*
+ * Too short: on RC the connection fails. On UC and UD only the receive fails, because nobody else
+ * would get it.
+ */
 static void test_too_short(void **state)
 {
     (void)state;
@@ -225,7 +228,7 @@ static void test_too_short(void **state)
     }
 }
 
-/* Receives are of the SRQ's protection domain, not of the queue pair's. */
+/* Receives belong to the SRQ's protection domain, not to the queue pair's. */
 static void test_domain(void **state)
 {
     struct pair_options options = {.srq_depth = 4, .no_connect = true};
@@ -267,7 +270,7 @@ static void test_domain(void **state)
     free(srq);
 }
 
-/* One that becomes larger or smaller loses nothing, wherever its content is in the ring. */
+/* A resized queue loses nothing, for any position of its content in the ring. */
 static void test_resize(void **state)
 {
     static _Alignas(64) uint8_t rings[2][4096];

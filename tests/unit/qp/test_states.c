@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state machine: which transitions are allowed, what each state sends, takes and flushes. */
+/* The state machine: allowed transitions, and what each state sends, accepts and flushes. */
 #include "tests/support/test.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static bool act(struct pair *pair, struct oche_qp *qp, enum action action)
     }
 }
 
-/* By state and action: the state after it, or -1: refused and unchanged. */
+/* By state and action: the state after it, or -1: rejected and unchanged. */
 static const int table[OCHE_QP_ERR + 1][ACTIONS] = {
     [OCHE_QP_RESET] = {OCHE_QP_INIT, -1, -1, -1, -1, OCHE_QP_ERR, OCHE_QP_RESET},
     [OCHE_QP_INIT] = {-1, OCHE_QP_RTR, -1, -1, -1, OCHE_QP_ERR, OCHE_QP_RESET},
@@ -84,7 +84,7 @@ static void test_transitions(void **state)
     pair_close(pair);
 }
 
-/* A scheme that controls RC alone, as it needs ACKs, leaves UC as it is. */
+/* A scheme for RC alone, because it needs ACKs, does not affect UC. */
 static void test_scheme_of_rc_alone(void **state)
 {
     static const char *const schemes[] = {"cubic", "timely", "timely_patched"};
@@ -156,7 +156,7 @@ static void test_requests_by_state(void **state)
     pair_close(pair);
 }
 
-/* SQD finishes what has begun and starts nothing new; RTS goes on. */
+/* SQD completes work in progress and starts no new work; RTS continues. */
 static void test_drain(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -207,18 +207,18 @@ static void test_flush(void **state)
     for (uint64_t i = 0; i < 5; i++)
         pair_expect(pair, 0, 10 + i, OCHE_STATUS_FLUSHED);
     pair_expect_none(pair, 0);
-    work.wr_id = 6; /* in ERR: flushed as soon as it is noticed */
+    work.wr_id = 6; /* in ERR: flushed when noticed */
     pair_post(pair, 0, &work);
     pair_post_recv(pair, 0, 16, 0, 10);
     pair_run_quiet(pair);
     pair_expect(pair, 0, 6, OCHE_STATUS_FLUSHED);
     pair_expect(pair, 0, 16, OCHE_STATUS_FLUSHED);
     assert_int_equal(oche_nic_next(pair->side[0].nic, UINT8_MAX), OCHE_NEVER);
-    assert_int_equal(pair->side[0].errors, 0); /* the driver knows: it did it */
+    assert_int_equal(pair->side[0].errors, 0); /* the driver caused it, so it gets no event */
     pair_close(pair);
 }
 
-/* UC: an error of its own stops the send queue only, and can be left. */
+/* UC: an error of its own stops only the send queue, and can be cleared. */
 static void test_sqe(void **state)
 {
     struct pair_options options = {.transport = OCHE_TRANSPORT_UC};
@@ -251,7 +251,7 @@ static void test_sqe(void **state)
     pair_close(pair);
 }
 
-/* RESET forgets everything; the same queue pair connects anew. */
+/* RESET clears everything; the same queue pair connects anew. */
 static void test_reset(void **state)
 {
     struct pair_options options = {.drop = 100, .seed = 3};
@@ -290,7 +290,7 @@ static void test_reset(void **state)
     pair_close(pair);
 }
 
-/* Destroyed at any moment, a queue pair leaves nothing behind in the NIC. */
+/* A queue pair destroyed at any moment leaves no trace in the NIC. */
 static void test_destroy(void **state)
 {
     (void)state;
@@ -382,8 +382,8 @@ static void test_ready_to_receive(void **state)
 }
 
 /*
- * As verbs does it: the path's MTU, the sender's half of the connection, and what the peer may do
- * become known with the state changes, not when the queue pair is made.
+ * As in verbs: the path's MTU, the sender's half of the connection and the peer's rights are set by
+ * state changes, not when the queue pair is made.
  */
 static void test_known_late(void **state)
 {
@@ -470,7 +470,7 @@ static void test_create_refuses(void **state)
     pair_close(pair);
 }
 
-/* As many queue pairs as were announced, and not one more. */
+/* As many queue pairs as announced, and not one more. */
 static void test_max_qps(void **state)
 {
     struct pair_options options = {.qps = PAIR_QPS};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Data that is made at a rate of its own: when packets may leave, to the picosecond. */
+/* Data that is produced at a rate of its own: when packets may leave, to the picosecond. */
 #include "tests/support/test.h"
 
 #include "core/wire/aeth.h"
@@ -8,7 +8,7 @@
 
 #define PACKET 1024
 #define BPS    OCHE_GBPS
-#define MADE   oche_time_of_bytes(PACKET, BPS) /* how long the application makes a packet */
+#define MADE   oche_time_of_bytes(PACKET, BPS) /* the application's time for a packet */
 #define START  (10 * OCHE_US)
 
 static struct oche_packet *pull_of(struct pair *pair, oche_time now, uint8_t classes)
@@ -37,7 +37,10 @@ static struct pair *open_with(uint64_t bps, uint32_t packets)
     return pair;
 }
 
-/* The first one as it begins to be made, each further one when all before it has been made. */
+/*
+ * The first one leaves when its production begins, each later one when all before it have been
+ * produced.
+ */
 static void leaves_as_it_is_made(void **state)
 {
     struct pair *pair = open_with(BPS, 8);
@@ -56,7 +59,7 @@ static void leaves_as_it_is_made(void **state)
     pair_close(pair);
 }
 
-/* Held up for a while: what has been made meanwhile leaves at once, and no more than that. */
+/* Delayed for a while: the data produced meanwhile leaves at once, and no more than that. */
 static void catches_up(void **state)
 {
     struct pair *pair = open_with(BPS, 16);
@@ -73,7 +76,7 @@ static void catches_up(void **state)
     pair_close(pair);
 }
 
-/* A limit beside it holds, too: the later of both. Without a supply all is there. */
+/* A limit applies, too: the later of both times counts. Without a supply all data is there. */
 static void with_a_limit_and_without(void **state)
 {
     struct pair *pair = open_with(BPS, 8);
@@ -92,7 +95,7 @@ static void with_a_limit_and_without(void **state)
     pair_close(pair);
 }
 
-/* What is sent again has been made already. */
+/* Retransmitted data has been produced already. */
 static void again_is_not_new(void **state)
 {
     struct pair *pair = open_with(BPS, 8);

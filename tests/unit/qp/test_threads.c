@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Posting and polling take no lock: two threads post sends on two queue pairs, one posts receives
- * and polls for them, one polls for sends, and two drive the NICs in turn, under the one lock that
- * drivers need. Every post is noticed, every completion comes once and in order; so with a shared
- * receive queue. Under ThreadSanitizer this also says that there is no race.
+ * Posting and polling take no lock. Two threads post sends on two queue pairs, one posts receives
+ * and polls for them, one polls for sends. Two drive the NICs in turn, under the driver's one lock.
+ * Every post is noticed, and every completion comes once and in order; the same with a shared
+ * receive queue. Under ThreadSanitizer this also shows that there is no race.
  */
 #include "tests/support/test.h"
 
@@ -22,7 +22,7 @@ struct shared {
     atomic_bool failed;
 };
 
-/* Lets others run. A thread that yields instead gets next to nothing beside busy programs. */
+/* Lets other threads run. A thread that only yields gets almost no time beside busy programs. */
 static void rest(void)
 {
     usleep(10);
@@ -93,7 +93,7 @@ static void *receive(void *context)
     uint64_t posted = 0, received = 0;
 
     while (received < WORKS && !atomic_load(&shared->failed)) {
-        /* As many as fit: on a busy machine this thread runs only once in some milliseconds. */
+        /* As many as fit: on a busy machine this thread runs only every few milliseconds. */
         while (posted < WORKS && post_numbered(&shared->pair->side[1], posted) == 0)
             posted++;
         unsigned count = oche_cq_poll(shared->pair->side[1].cq, done, 8);

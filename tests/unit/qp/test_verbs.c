@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every operation that is not a plain WRITE: what it moves, completes, and waits for. */
+/* Every operation other than a plain WRITE: its data, its completion, and the work it waits for. */
 #include "tests/support/test.h"
 
 #include <string.h>
@@ -92,7 +92,7 @@ static void test_read(void **state)
     pair_close(pair);
 }
 
-/* READ takes as many PSNs as its response has packets; what follows goes on after them. */
+/* READ takes as many PSNs as its response has packets. Later work continues after them. */
 struct psns {
     uint32_t opcode[32], psn[32], count;
 };
@@ -146,7 +146,7 @@ static void test_atomics(void **state)
     swap.compare = 1017;
     swap.swap_add = 5;
     pair_post(pair, 0, &swap);
-    swap.wr_id = 3; /* compares unequal now: nothing is swapped, the value comes back */
+    swap.wr_id = 3; /* compares unequal now: no swap, the old value is returned */
     swap.sge[0].va += 8;
     pair_post(pair, 0, &swap);
     pair_run_quiet(pair);
@@ -217,7 +217,7 @@ static void test_several_sges(void **state)
     pair_close(pair);
 }
 
-/* Inline data is taken at post time, needs no key, and may change at once. */
+/* Inline data is copied at post time, needs no key, and may change at once. */
 static void test_inline(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -283,7 +283,7 @@ static void test_bad_posts(void **state)
 
 /* ---- READ against the rest ---- */
 
-/* How many requests have left when the last of the READ's data leaves the other side. */
+/* Returns how many requests have left when the last of the READ's data leaves the other side. */
 struct fenced {
     uint32_t requests, requests_before_data;
 };
@@ -325,7 +325,7 @@ static void test_fence(void **state)
     assert_int_equal(requests_before_data(true), 1);
 }
 
-/* Each reason to hold back has its name. */
+/* Each reason for waiting has a name. */
 static void test_waits_for(void **state)
 {
     struct pair_options options = {.initiator_depth = 1, .window_packets = 4};
@@ -374,7 +374,7 @@ static void test_waits_for(void **state)
     pair_close(pair);
 }
 
-/* Never more READs outstanding than agreed; the others wait their turn. */
+/* Never more READs outstanding than agreed; the others wait. */
 struct outstanding {
     uint32_t now, most;
 };
@@ -410,8 +410,8 @@ static void test_initiator_depth(void **state)
 }
 
 /*
- * A READ and then a WRITE: the WRITE is executed long before the READ's data has left, and its
- * ACK must not overtake them. An ACK for a WRITE before the READ leaves at once.
+ * A READ and then a WRITE: the WRITE is executed long before the READ's data has left, and its ACK
+ * must not overtake the data. An ACK for a WRITE before the READ leaves at once.
  */
 struct order {
     uint32_t acks_before_last_response, acks, responses, ack_psn[4];
@@ -486,7 +486,7 @@ static void test_atomic_behind_read(void **state)
     pair_close(pair);
 }
 
-/* ... and READ data behind an atomic's result that could not leave yet goes on after it. */
+/* ... and READ data behind an atomic's result that could not leave yet continues after it. */
 static void test_read_behind_atomic(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -526,7 +526,9 @@ static void test_uc(void **state)
     assert_int_equal(oche_qp_post_send(pair->side[0].qp[0], &read), 22 /* EINVAL */);
     pair_run_quiet(pair);
     struct oche_completion done = pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
-    /* Completed when the last bit left: two full frames with their gaps, then the last frame. */
+    /*
+     * Completed when the last bit has left: two full frames with their gaps, then the last frame.
+     */
     oche_time left = start + 2 * oche_time_of_bytes(62 + 1024 + 20, 100 * OCHE_GBPS) +
                      oche_time_of_bytes(62 + 4 + 952, 100 * OCHE_GBPS);
     assert_int_equal(done.time, left);
@@ -568,7 +570,7 @@ static void test_events(void **state)
     pair_post(pair, 0, &work);
     pair_run_quiet(pair);
     assert_int_equal(pair->side[1].events, 2);
-    /* A failed completion wakes who waits for solicited ones. */
+    /* A failed completion wakes a program that waits for solicited ones. */
     oche_cq_arm(pair->side[1].cq, true);
     pair_post_recv(pair, 1, 9, 0, 100);
     oche_qp_fail(pair->side[1].qp[0], pair->now);
@@ -576,7 +578,7 @@ static void test_events(void **state)
     pair_close(pair);
 }
 
-/* Who sees a completion may post at once in place of what has completed. */
+/* A program that sees a completion may post at once in the freed place. */
 static void test_post_at_completion(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -625,7 +627,7 @@ static void test_cq_overflow(void **state)
     assert_int_equal(done[0].wr_id, 0);
     assert_int_equal(done[1].wr_id, 1);
     assert_true(oche_cq_overflowed(cq));
-    /* Whose completion it lost has failed, and what follows is lost, too: the work was flushed. */
+    /* The work with the lost completion has failed, and later work is lost, too: it was flushed. */
     assert_int_equal(pair->side[0].cq_errors, 1);
     assert_int_equal(pair->side[0].qp_events[OCHE_QP_EVENT_FATAL], 1);
     assert_int_equal(oche_qp_state(pair->side[0].qp[0]), OCHE_QP_ERR);
@@ -640,7 +642,7 @@ static void test_cq_overflow(void **state)
     pair_close(pair);
 }
 
-/* The same of receives, of all transports; and of a send queue that is in error by itself. */
+/* The same for receives, of all transports, and for a send queue in an error of its own. */
 static void test_cq_overflow_elsewhere(void **state)
 {
     static _Alignas(64) uint8_t memory[1024];
@@ -670,7 +672,7 @@ static void test_cq_overflow_elsewhere(void **state)
     }
 }
 
-/* A queue that becomes larger or smaller loses nothing, wherever its content is in the ring. */
+/* A resized queue loses nothing, for any position of its content in the ring. */
 static void test_cq_resize(void **state)
 {
     static _Alignas(64) uint8_t memory[8192], rings[2][8192];
@@ -706,7 +708,7 @@ static void test_cq_resize(void **state)
     pair_close(pair);
 }
 
-/* Completions of two queue pairs, mixed, around the end of the ring. */
+/* Completions of two queue pairs, mixed, across the end of the ring. */
 static void test_cq_forget(void **state)
 {
     static _Alignas(64) uint8_t memory[1024];
@@ -732,7 +734,7 @@ static void test_cq_forget(void **state)
         assert_int_equal(oche_cq_poll(cq, done, round), round);
         oche_cq_forget(cq, qpn);
         oche_cq_forget(cq, 0x123); /* nobody's */
-        /* Of 0 2 (and, forgotten, 1 3), without those that were polled. */
+        /* Of 0 2 (1 3 were removed), without those that were polled. */
         assert_int_equal(oche_cq_poll(cq, done, 8), round == 0 ? 2 : 1);
         assert_int_equal(done[0].wr_id, round == 0 ? 0 : 2);
         assert_true(round > 0 || done[1].wr_id == 2);

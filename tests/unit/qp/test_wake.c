@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What will make a queue pair go on (core/qp/wake.c): each answer once, and a fault made on
- * purpose. */
+/*
+ * The event that will continue a queue pair (core/qp/wake.c): each answer once, and a deliberate
+ * fault.
+ */
 #include "tests/support/test.h"
 
 #include <string.h>
@@ -85,7 +87,7 @@ static void test_pacing(void **state)
     pair_close(pair);
 }
 
-/* The peer has no receive: the requester waits as long as its NAK says. */
+/* The peer has no receive: the requester waits for the time in its NAK. */
 static void test_rnr(void **state)
 {
     struct pair *pair = open_pair(&(struct pair_options){.min_rnr_timer = 20});
@@ -99,7 +101,7 @@ static void test_rnr(void **state)
     pair_close(pair);
 }
 
-/* With an ACK timeout of never, only the peer can help. */
+/* With an ACK timeout of never, only the peer can continue it. */
 static void test_no_timeout(void **state)
 {
     struct pair *pair = open_pair(&(struct pair_options){.ack_timeout = OCHE_NEVER});
@@ -111,7 +113,7 @@ static void test_no_timeout(void **state)
     post_write(pair, 1, 100);
     pair_run_quiet(pair);
     assert_int_equal(time_of(pair, 0, OCHE_WAKE_PEER), OCHE_NEVER);
-    /* A timeout that is set later also counts for what is outstanding. */
+    /* A timeout that is set later also applies to outstanding requests. */
     patient.ack_timeout = OCHE_MS;
     oche_qp_set_retries(pair->side[0].qp[0], &patient);
     assert_int_equal(oche_qp_wake(pair->side[0].qp[0], &when), OCHE_WAKE_ACK_TIMER);
@@ -140,7 +142,7 @@ static void test_no_timeout_of_recovery(void **state)
     pair_close(pair);
 }
 
-/* A timeout that becomes shorter is so for what is outstanding, too. */
+/* A shorter timeout also applies to outstanding requests. */
 static void test_shorter_timeout(void **state)
 {
     struct pair *pair = open_pair(&(struct pair_options){.ack_timeout = OCHE_SEC});
@@ -200,7 +202,7 @@ static void test_answers(void **state)
     pair_close(pair);
 }
 
-/* Faults, made on purpose: a timer, a list, a doorbell that is missing. */
+/* Deliberate faults: a timer, a list, a doorbell is missing. */
 static void test_faults(void **state)
 {
     struct pair *pair = open_pair(&(struct pair_options){0});

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory windows, SEND with invalidate, LOCAL_INV: what they open, what they close, in which order.
+/*
+ * Memory windows, SEND with invalidate, LOCAL_INV: the access that they open and close, and the
+ * order.
  */
 #include "tests/support/test.h"
 
@@ -18,7 +20,7 @@
 #define WRITE_READ    (OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ)
 #define ALL_REMOTE    (WRITE_READ | OCHE_ACCESS_REMOTE_ATOMIC)
 
-/* Side 1's windows; each test has a few. */
+/* Side 1's windows; each test has several. */
 struct windows {
     struct oche_window *window[4];
     void *memory[4];
@@ -101,7 +103,7 @@ static enum oche_status write_by(struct pair *pair, uint32_t index, uint32_t key
     return (enum oche_status)done.status;
 }
 
-/* Access through a window: within it and no further, by what it allows and nothing else. */
+/* Access through a window: only within it, and only the rights it allows. */
 static void test_access(void **state)
 {
     static const struct {
@@ -144,7 +146,7 @@ static void test_access(void **state)
         }
 }
 
-/* Addresses begin at 0; only type 2 can have that. */
+/* Addresses begin at 0; only type 2 allows that. */
 static void test_zero_based(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -163,7 +165,7 @@ static void test_zero_based(void **state)
     end_windows(pair, &w);
 }
 
-/* An address that is aligned, of memory that is not: no processor need be able to do that. */
+/* An aligned address of unaligned memory: not every processor can do that. */
 static void test_unaligned_atomic(void **state)
 {
     (void)state;
@@ -189,7 +191,7 @@ static void test_unaligned_atomic(void **state)
     }
 }
 
-/* Type 1 is open to the domain's queue pairs, type 2 to the one that bound it. */
+/* Type 1 is open to the domain's queue pairs, type 2 only to the one that bound it. */
 static void test_whose(void **state)
 {
     (void)state;
@@ -207,7 +209,7 @@ static void test_whose(void **state)
     }
 }
 
-/* Another domain's window is no one's, whoever has its key. */
+/* A window of another domain cannot be used, even with its key. */
 static void test_domain(void **state)
 {
     (void)state;
@@ -236,7 +238,7 @@ struct bind_case {
     bool bound; /* it is bound already */
 };
 
-/* What a bind must be; each of these is not. */
+/* Rules of a bind; each of these breaks one. */
 static const struct bind_case wrong_binds[] = {
     {"upper bits of the key", -1, 0x100, 0, 0, 0, 0, false},
     {"a key that is taken", -1, PAIR_KEY - (int64_t)WINDOW_KEY, 0, 0, 0, 0, false},
@@ -333,7 +335,7 @@ static void test_bind_again(void **state)
     end_windows(pair, &w);
 }
 
-/* SEND with invalidate ends a window of type 2, and says so. */
+/* SEND with invalidate ends a window of type 2, and the completion reports it. */
 static void test_send_inv(void **state)
 {
     static const uint32_t lengths[] = {0, 100, 5000};
@@ -366,7 +368,7 @@ static void test_send_inv(void **state)
         }
 }
 
-/* Windows that are bound, written through and ended by the peer, over and over, with losses. */
+/* Windows that are bound, written through and ended by the peer, again and again, with losses. */
 static void test_cycles(void **state)
 {
     struct oche_selective_repeat_params params;
@@ -376,7 +378,7 @@ static void test_cycles(void **state)
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct pair_options options = {
             .seed = seed, .drop = 80, .twice = 40, .late = 60, .rnr_retry = UINT32_MAX};
-        if (seed % 2 != 0) { /* packets that say where they go */
+        if (seed % 2 != 0) { /* packets that name their place */
             options.recovery = &oche_recovery_selective_repeat;
             options.own_recovery_params = &params;
             options.extensions = true;
@@ -408,7 +410,7 @@ static void test_cycles(void **state)
     }
 }
 
-/* What neither the peer nor we may invalidate. */
+/* Keys that neither the peer nor we may invalidate. */
 static void try_wrong_inv(bool local, unsigned which, uint32_t length)
 {
     struct pair *pair = pair_open(&(struct pair_options){.qps = 2});
@@ -450,7 +452,7 @@ static void test_wrong_invs(void **state)
     }
 }
 
-/* LOCAL_INV waits for what is before it, and what is after it finds the window closed. */
+/* LOCAL_INV waits for earlier work, and later work finds the window closed. */
 static void test_local_inv(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -476,7 +478,7 @@ static void test_local_inv(void **state)
     end_windows(pair, &w);
 }
 
-/* Binds among other work complete in their turn, also where packets are lost and sent again. */
+/* Binds among other work complete in their turn, also with lost packets. */
 static void test_order(void **state)
 {
     (void)state;
@@ -538,7 +540,7 @@ static void test_fence(void **state)
     }
 }
 
-/* What a window hangs on must not go before it. */
+/* A region or queue pair with a window must not be destroyed first. */
 static void test_lifetimes(void **state)
 {
     struct pair *pair = pair_open(&(struct pair_options){.qps = 2});
@@ -561,7 +563,7 @@ static void test_lifetimes(void **state)
     end_windows(pair, &w);
 }
 
-/* A window is no memory of ours. */
+/* A window is not local memory. */
 static void test_not_local(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -608,7 +610,7 @@ static void test_posts(void **state)
     }
 }
 
-/* UC binds and invalidates its own. */
+/* UC binds and invalidates its own windows. */
 static void test_unconnected_inv(void **state)
 {
     struct pair *pair = pair_open(&(struct pair_options){.transport = OCHE_TRANSPORT_UC});
@@ -662,7 +664,7 @@ static void test_creating(void **state)
     free(memory);
 }
 
-/* A window has 256 keys, none of which can be a region's or another window's. */
+/* A window has 256 keys, all different from those of regions and other windows. */
 static void test_whose_keys(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -678,7 +680,7 @@ static void test_whose_keys(void **state)
         region.key = config.key = WINDOW_KEY + low;
         assert_false(oche_nic_add_region(nic, &region));
         assert_null(oche_window_create(nic, memory, &config));
-        config.key = low; /* those of key 0, which is none, and of the pair's region */
+        config.key = low; /* those of key 0, which is invalid, and of the pair's region */
         assert_null(oche_window_create(nic, memory, &config));
     }
     bind.rkey = WINDOW_KEY + 0xff;
@@ -695,7 +697,7 @@ static void test_whose_keys(void **state)
     end_windows(pair, &w);
 }
 
-/* Packets that no requester of ours makes. */
+/* Packets that our requesters never make. */
 static void test_hostile(void **state)
 {
     (void)state;

@@ -38,8 +38,7 @@ static void test_one_message(void **state)
     pair_close(pair);
 }
 
-/* Ten packets of 1024 (the last 784) at 100 Gbit/s, 1 µs: the ACK of the last is at a known time.
- */
+/* Ten packets of 1024 (the last 784) at 100 Gbit/s, 1 µs: the time of the last ACK is known. */
 static void test_line_rate(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -119,7 +118,7 @@ static void test_last_packet_lost_times_out(void **state)
     assert_int_equal(stats->timeouts, 1);
     assert_int_equal(oche_qp_timeouts(pair->side[0].qp[0]), 1);
     assert_int_equal(stats->retransmitted_packets, 1);
-    /* From the last forward progress: the ACK of PSN 3. */
+    /* Counted from the last progress: the ACK of PSN 3. */
     oche_time progress = OCHE_US + oche_time_of_bytes(1106 + 16, 100 * OCHE_GBPS) +
                          3 * oche_time_of_bytes(1106, 100 * OCHE_GBPS) + OCHE_US +
                          oche_time_of_bytes(86, 100 * OCHE_GBPS) + OCHE_US;
@@ -184,7 +183,7 @@ static void test_zero_length(void **state)
 
     (void)state;
     work.sge_count = 0;
-    work.rkey = 0; /* no byte is touched: no key is checked */
+    work.rkey = 0; /* no byte is accessed, so no key is checked */
     pair_post(pair, 0, &work);
     pair_run_quiet(pair);
     pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
@@ -203,7 +202,7 @@ static void test_unsignaled(void **state)
         work.wr_id = i;
         work.flags = i % 4 == 3 ? OCHE_WORK_SIGNALED : 0;
         pair_post(pair, 0, &work);
-        pair_run_quiet(pair); /* each retires its ring entry, signalled or not */
+        pair_run_quiet(pair); /* each frees its ring entry, signalled or not */
     }
     for (uint64_t i = 3; i < 40; i += 4)
         pair_expect(pair, 0, i, OCHE_STATUS_SUCCESS);
@@ -280,12 +279,12 @@ static void test_window_asks_for_ack(void **state)
     pair_post(pair, 0, &work);
     pair_run_quiet(pair);
     pair_expect(pair, 0, 9, OCHE_STATUS_SUCCESS);
-    assert_int_equal(counts[0], 3); /* every fourth closes the window; the last */
+    assert_int_equal(counts[0], 3); /* every fourth fills the window; the last */
     assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, 0);
     pair_close(pair);
 }
 
-/* After a timeout the first packet asks for an ACK, so that what arrived is known. */
+/* After a timeout the first packet asks for an ACK, to learn what arrived. */
 static enum pair_fate drop_all_but_first(struct pair *pair, int from,
                                          const struct oche_packet *packet)
 {
@@ -313,7 +312,7 @@ static void test_timeout_asks_for_ack(void **state)
     pair_close(pair);
 }
 
-/* While the receiver's port is kept shut, ACKs become one. */
+/* While the receiver's port is blocked, ACKs are merged into one. */
 static void test_acks_coalesce(void **state)
 {
     struct pair *pair = pair_open(NULL);

@@ -26,7 +26,7 @@ static enum kind name_of(const struct oche_packet *packet, char *name, size_t si
     return kind;
 }
 
-/* Whether the word is in the list. */
+/* True if the word is in the list. */
 static bool listed(const char *list, const char *word)
 {
     const size_t length = strlen(word);

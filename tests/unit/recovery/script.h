@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue pair whose packets are named, so that a test can say which are lost and what the whole
- * exchange is. Side 0 sends work, PSNs begin at 0, one packet of PAIR_MTU bytes a PSN.
+ * A queue pair whose packets are named, so a test can name lost packets and the whole exchange.
+ * Side 0 sends work, PSNs begin at 0, one packet of PAIR_MTU bytes a PSN.
  *
  *     5   data or a request with PSN 5      r5  a READ request      d5  a READ response
  *     a5  ACK of 5       n5  NAK: 5 is missing       w5  RNR NAK
@@ -25,14 +25,14 @@ struct script {
 };
 
 /*
- * Opens a pair with `options`: unless they say otherwise ACKs for last packets only, an ACK timeout
- * of 500 µs. `lose` must live as long as the script.
+ * Opens a pair with `options`. By default only last packets ask for ACKs, and the ACK timeout is
+ * 500 µs. `lose` must live as long as the script.
  */
 void script_open(struct script *script, const struct pair_options *options, const char *lose);
 /* Posts a message of `packets` packets (wr_id: as given), and a receive for it if it takes one. */
 void script_post(struct script *script, enum oche_work_opcode opcode, uint64_t wr_id,
                  uint32_t packets);
-/* Runs until nothing happens; each side must have sent exactly that. */
+/* Runs until no event is left. Each side must have sent exactly these packets. */
 void script_expect(struct script *script, const char *sent, const char *answered);
 void script_close(struct script *script);
 uint64_t script_timeouts(const struct script *script);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the contract offers besides going back: a scheme that plans what leaves next, one that says
- * how long to wait for an ACK, one that limits what is outstanding.
+ * The parts of the contract besides going back: a scheme that plans the next packets, one that sets
+ * the wait for an ACK, one that limits the outstanding packets.
  */
 #include "tests/support/test.h"
 
@@ -25,7 +25,7 @@ static struct pair_options with(const struct oche_recovery_scheme *scheme)
 static uint32_t turn_at, turn_to;
 static char sent_log[256];
 
-/* Once, behind turn_at, goes back to turn_to. Notes what it was told. */
+/* Goes back to turn_to once, behind turn_at. Records its calls. */
 static void turn_back(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now)
 {
     size_t end = strlen(sent_log);
@@ -40,7 +40,7 @@ static void turn_back(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche
     tx->next = turn_to;
 }
 
-/* Repairs one packet, then goes on where it was. */
+/* Repairs one packet, then continues where it was. */
 static void skip_to_high(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now)
 {
     (void)psn;
@@ -75,7 +75,7 @@ static void test_turns_back(void **state)
         script_open(&script, &options, "");
         script_post(&script, OCHE_WORK_WRITE, 1, 3);
         script_post(&script, OCHE_WORK_SEND, 2, 2);
-        script_post(&script, OCHE_WORK_WRITE, 3, 0); /* no bytes, and a packet all the same */
+        script_post(&script, OCHE_WORK_WRITE, 3, 0); /* no bytes, but still a packet */
         script_post(&script, OCHE_WORK_WRITE, 4, 1);
         pair_run_quiet(script.pair);
         assert_string_equal(script.sent[0], cases[i].sent);
@@ -83,7 +83,7 @@ static void test_turns_back(void **state)
         for (uint64_t w = 1; w <= 4; w++)
             pair_expect(script.pair, 0, w, OCHE_STATUS_SUCCESS);
         assert_int_equal(script_timeouts(&script), 0);
-        /* It was a plan, not a loss. */
+        /* It was planned, not a loss. */
         for (unsigned r = 0; r < 64; r++)
             assert_int_not_equal(script.pair->side[0].ring[r].kind, OCHE_TRACE_GO_BACK);
         script_close(&script);
@@ -120,7 +120,7 @@ static void test_skips(void **state)
     script_open(&script, &options, "2 n2");
     script_post(&script, OCHE_WORK_WRITE, 1, 6);
     script_post(&script, OCHE_WORK_WRITE, 2, 2);
-    /* This receiver keeps nothing: each timeout brings one more. */
+    /* This receiver keeps nothing: each timeout delivers one more. */
     script_expect(&script, "0 1 2! 3 4 5 6 7 0 2 3 4 5 6 7", "n2! a1 a2 a3 a4 a5 a6 a7");
     assert_int_equal(script_timeouts(&script), 7);
     pair_expect(script.pair, 0, 1, OCHE_STATUS_SUCCESS);
@@ -180,8 +180,8 @@ static enum pair_fate lose(struct pair *pair, int from, const struct oche_packet
 }
 
 /*
- * Measured timeouts double, but a peer that is gone is given up in the time that ACK timeout and
- * retries make, twice that at most.
+ * Measured timeouts double. A peer that is gone is given up after ACK timeout times retries, at
+ * most twice that.
  */
 static void test_given_up_in_time(void **state)
 {
@@ -227,7 +227,7 @@ static void test_window(void **state)
     struct pair_options options = with(&scheme);
     static const struct {
         uint32_t connection;
-        const char *first; /* what leaves before an answer comes */
+        const char *first; /* packets that leave before an answer comes */
     } cases[] = {{0, "0 1 2"}, {100, "0 1 2"}, {3, "0 1 2"}, {2, "0 1"}};
 
     (void)state;

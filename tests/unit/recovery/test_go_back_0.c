@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Go-Back-0: what is sent and answered, packet by packet; that a message which begins again is
- * delivered, counted and completed once; the livelock and how retries end it; peers of another
- * scheme.
+ * Go-Back-0: packets and answers, one by one. A restarted message is delivered, counted and
+ * completed once. The livelock, and how retries end it. Peers of another scheme.
  */
 #include "tests/support/test.h"
 
@@ -25,7 +24,7 @@ static struct pair_options with_go_back_0(void)
                                  .own_recovery_params = &params};
 }
 
-/* `messages` of `packets` each were sent and everything is as if nothing had been lost. */
+/* `messages` of `packets` each were sent, and the result is as if nothing had been lost. */
 static void assert_delivered(struct script *script, uint32_t messages, uint32_t packets)
 {
     const struct pair_side *to = &script->pair->side[1];
@@ -42,7 +41,7 @@ static void assert_delivered(struct script *script, uint32_t messages, uint32_t 
     script_close(script);
 }
 
-/* Each loss, and the exchange that it leads to. The first packet of a new pass asks for an ACK. */
+/* Each loss, and its exchange of packets. The first packet of a new pass asks for an ACK. */
 static void test_exchanges(void **state)
 {
     static const struct {
@@ -52,14 +51,14 @@ static void test_exchanges(void **state)
         {"", "0 1 2 3 4 5", "a5", 0},
         {"3", "0 1 2 3! 4 5 0 1 2 3 4 5", "n0 a0 a5", 0},
         {"0", "0! 1 2 3 4 5 0 1 2 3 4 5", "n0 a0 a5", 0},
-        /* The receiver has begun again already. */
+        /* The receiver has restarted already. */
         {"3 n0", "0 1 2 3! 4 5 0 1 2 3 4 5", "n0! a0 a5", 1},
-        /* It has not: it sees duplicates until the packet that it wants. */
+        /* The receiver has not: it sees duplicates until the packet that it expects. */
         {"5", "0 1 2 3 4 5! 0 1 2 3 4 5", "a4 a5", 1},
         {"a5", "0 1 2 3 4 5 0 1 2 3 4 5", "a5! a5 a5", 1},
-        /* A loss in the second pass is another NAK, though it names the same PSN … */
+        /* A loss in the second pass causes another NAK, though for the same PSN … */
         {"3 4.2", "0 1 2 3! 4 5 0 1 2 3 4! 5 0 1 2 3 4 5", "n0 a0 n0 a0 a5", 0},
-        /* … unless nothing of that pass arrived: that is a repetition, and has to wait. */
+        /* … unless no packet of that pass arrived: that is a repetition, and has to wait. */
         {"3 0.2", "0 1 2 3! 4 5 0! 1 2 3 4 5 0 1 2 3 4 5", "n0 a0 a5", 1},
     };
 
@@ -93,7 +92,7 @@ static void test_pipelined(void **state)
     assert_delivered(&script, 3, 2);
 }
 
-/* After a timeout too all of the message leaves again, whatever the duplicates' ACKs say. */
+/* After a timeout, too, all of the message leaves again, despite the duplicates' ACKs. */
 static void test_all_of_it_again(void **state)
 {
     struct pair_options options = with_go_back_0();
@@ -117,8 +116,8 @@ static enum pair_fate no_answers(struct pair *pair, int from, const struct oche_
 }
 
 /*
- * The second pass has just begun when a late ACK of the first one comes: it completes the message
- * that is being repeated, and lies within the next one, of which nothing counts yet.
+ * The second pass has just begun when a late ACK of the first one comes. It completes the message
+ * that is being repeated. It lies within the next one, of which nothing counts yet.
  */
 static void test_ack_of_an_earlier_pass(void **state)
 {
@@ -133,7 +132,7 @@ static void test_ack_of_an_earlier_pass(void **state)
     pair->fate = no_answers;
     pair_post(pair, 0, &first);
     pair_post(pair, 0, &second);
-    while (pair->sent < 2 * 15) /* 15 packets, 15 ACKs, which are lost */
+    while (pair->sent < 2 * 15) /* 15 packets and 15 ACKs, which are lost */
         assert_true(pair_step(pair, OCHE_SEC));
     while (oche_qp_timeouts(pair->side[0].qp[0]) == 0)
         assert_true(pair_step(pair, OCHE_SEC));
@@ -164,7 +163,7 @@ static void test_small_window(void **state)
     assert_delivered(&script, 2, 20);
 }
 
-/* A gap in the responses: all of the READ again. What was there before does not count. */
+/* A gap in the responses: the whole READ again. Earlier responses do not count. */
 static void test_read(void **state)
 {
     const struct pair_options options = with_go_back_0();
@@ -184,7 +183,7 @@ static void test_read(void **state)
     script_close(&script);
 }
 
-/* An RNR NAK within a message is no loss: neither it nor what came behind it begins anything. */
+/* An RNR NAK within a message is no loss: neither it nor later packets restart the message. */
 static void test_not_ready(void **state)
 {
     const struct pair_options options = with_go_back_0();
@@ -229,7 +228,7 @@ static void test_livelock(void **state)
     struct pair_options options = with_go_back_0();
 
     (void)state;
-    options.ack_every = 256; /* nothing within a pass but its first packet asks */
+    options.ack_every = 256; /* within a pass only the first packet asks */
     options.retry_count = UINT32_MAX;
     struct pair *pair = open_losing(&options);
     pair_post(pair, 0, &work);
@@ -248,7 +247,7 @@ static void test_livelock(void **state)
     pair_post(pair, 0, &work);
     pair_run_quiet(pair);
     pair_expect(pair, 0, 1, OCHE_STATUS_RETRY_EXCEEDED);
-    /* Before the first nothing had been acknowledged; then seven retries, and one too many. */
+    /* Before the first, nothing had been acknowledged. Then seven retries, and one too many. */
     assert_int_equal(oche_nic_stats(pair->side[0].nic)->naks_received, 9);
     assert_int_equal(pair->side[1].delivered_bytes, 0);
     pair_close(pair);
@@ -288,7 +287,7 @@ static void test_read_livelock(void **state)
     pair_close(pair);
 }
 
-/* Messages that fit between two losses all pass, as each completion gives the retries back. */
+/* Messages that fit between two losses all pass, because each completion restores the retries. */
 static void test_short_messages(void **state)
 {
     struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 100 * PAIR_MTU);
@@ -346,7 +345,7 @@ static void test_sender_goes_back_n(void **state)
     assert_delivered(&script, 1, 6);
 }
 
-/* Each NAK of a peer that goes back n is progress: none of them spends a retry. */
+/* Each NAK of a peer that goes back n is progress: none of them costs a retry. */
 static void test_no_retries_spent(void **state)
 {
     struct pair_options options = with_go_back_0();
@@ -364,7 +363,7 @@ static void test_no_retries_spent(void **state)
     assert_delivered(&script, 1, 20);
 }
 
-/* A stranger's bit makes nobody forget what was acknowledged; the peer's own first packet does. */
+/* A stranger's bit does not reset what was acknowledged. The peer's own first packet does. */
 static void test_strangers_bit(void **state)
 {
     struct pair_options options = {.recovery = &oche_recovery_go_back_n,

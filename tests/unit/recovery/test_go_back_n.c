@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Go-Back-N by itself: what the receiver judges, when it sends a NAK, where the sender goes. */
+/*
+ * Go-Back-N by itself: the receiver's decisions, the times of NAKs, and the sender's next packet.
+ */
 #include "tests/support/test.h"
 
 #include <string.h>
@@ -20,7 +22,7 @@ static struct receiver receiver(oche_time interval, bool exception, uint32_t eps
                              .rx = {.epsn = epsn, .timer = OCHE_NEVER}};
 }
 
-/* -1: dropped in silence, -2: accepted, -3: duplicate; else the PSN of the NAK. */
+/* -1: dropped silently, -2: accepted, -3: duplicate; else the PSN of the NAK. */
 static int64_t arrive(struct receiver *r, uint32_t psn, oche_time now)
 {
     struct oche_packet packet = {.psn = psn};
@@ -84,7 +86,7 @@ static void test_no_exception(void **state)
     assert_int_equal(arrive(&r, 12, 1500), 11);
 }
 
-/* Interval 0: every packet behind a gap; never: one a gap. */
+/* Interval 0: a NAK for every packet behind a gap; never: one for each gap. */
 static void test_extremes(void **state)
 {
     struct receiver every = receiver(0, true, 10), one = receiver(OCHE_NEVER, true, 10);

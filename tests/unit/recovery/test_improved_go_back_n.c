@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Improved Go-Back-N: the four causes of a timeout (the paper's Fig 4) for plain Go-Back-N, with
- * either addition and with both, packet by packet; the timer of Fig 5 step by step;
+ * each addition and with both, packet by packet. The timer of Fig 5 step by step;
  * error-recovery.md#l4, #l5, #l8.
  */
 #include "tests/support/test.h"
@@ -32,7 +32,7 @@ static struct pair_options with(const struct oche_improved_go_back_n_params *par
 
 enum variant { PLAIN, ST, CE, BOTH, VARIANTS };
 
-/* A message of six packets. 0 asks for an ACK where it is the first one after a timeout. */
+/* A message of six packets. 0 asks for an ACK if it is the first one after a timeout. */
 static const struct {
     const char *lose;
     struct {
@@ -103,7 +103,7 @@ static void test_figure_4(void **state)
 
 /* ---- send twice ---- */
 
-/* Each message's last packet, and again when it is sent again (error-recovery.md#l5). */
+/* Each message's last packet, and again in a retransmission (error-recovery.md#l5). */
 static void test_pipelined(void **state)
 {
     struct oche_improved_go_back_n_params params = improved(true, false);
@@ -124,7 +124,7 @@ static void test_pipelined(void **state)
     script_close(&script);
 }
 
-/* The ACK comes before the repeat leaves: the port was paused between the two. */
+/* The ACK comes before the second copy leaves: the port was paused between the two. */
 static void test_repeat_is_cancelled(void **state)
 {
     struct oche_improved_go_back_n_params params = improved(true, false);
@@ -148,8 +148,8 @@ static void test_repeat_is_cancelled(void **state)
 }
 
 /*
- * A NAK or a timeout between the two copies: the second one does not leave, and in the next pass
- * the last packet goes twice as in any other (error-recovery.md#l5).
+ * A NAK or a timeout between the two copies: the second one does not leave. In the next pass the
+ * last packet leaves twice, as in any other (error-recovery.md#l5).
  */
 static void test_gone_back_between_the_copies(void **state)
 {
@@ -199,7 +199,7 @@ static void test_read_goes_once(void **state)
 /* ---- check EPSN ---- */
 
 /*
- * A last packet that is lost when it is sent again: for the timeout, or for check_last
+ * A last packet that is lost in its retransmission: by the timeout, or by check_last
  * (error-recovery.md#l4).
  */
 static void test_last_lost_again(void **state)
@@ -237,7 +237,7 @@ static void test_several_messages(void **state)
     script_open(&script, &options, "1 n1 3.2");
     for (uint64_t i = 1; i <= 3; i++)
         script_post(&script, OCHE_WORK_WRITE, i, 2);
-    /* The gap at 3 is another one: its NAK does not wait. */
+    /* The gap at 3 is a new one: its NAK does not wait. */
     script_expect(&script, "0 1! 2 3 4 5 1 2 3! 4 5 3 4 5", "n1! n1 a1 n3 a3 a5");
     assert_int_equal(script_timeouts(&script), 0);
     script_close(&script);
@@ -286,7 +286,7 @@ static int64_t arrive(struct receiver *r, uint32_t psn, uint8_t opcode, oche_tim
     }
 }
 
-/* The timer must be due now; the PSN of the NAK, or SILENT. */
+/* The timer must be due now. Returns the PSN of the NAK, or SILENT. */
 static int64_t due(struct receiver *r, oche_time now)
 {
     struct oche_recovery_reply reply = {0};
@@ -326,7 +326,7 @@ static void test_figure_5(void **state)
     assert_int_equal(arrive(&r, 12, MIDDLE, 3000), TAKEN);
     assert_int_equal(r.rx.timer, 3500);
     assert_int_equal(arrive(&r, 13, MIDDLE, 3100), TAKEN);
-    assert_true(r.rx.timer == OCHE_NEVER); /* EPSN < LPSN is no longer so */
+    assert_true(r.rx.timer == OCHE_NEVER); /* EPSN < LPSN no longer holds */
     assert_int_equal(arrive(&r, 14, LAST, 3200), TAKEN);
     assert_true(r.rx.timer == OCHE_NEVER);
 }
@@ -344,7 +344,7 @@ static void test_check_last(void **state)
     assert_true(r.rx.timer == OCHE_NEVER);
 }
 
-/* Without the exception the interval also silences other NAKs; the timer makes up for them. */
+/* Without the exception the interval also suppresses other NAKs; the timer compensates. */
 static void test_no_exception(void **state)
 {
     struct receiver r;
@@ -359,7 +359,7 @@ static void test_no_exception(void **state)
     assert_int_equal(arrive(&r, 12, MIDDLE, 1999), SILENT); /* that NAK counts as one */
 }
 
-/* What ends a message, and that the highest counts. */
+/* The packets that end a message. The highest counts. */
 static void test_lasts(void **state)
 {
     static const uint8_t lasts[] = {
@@ -387,7 +387,7 @@ static void test_lasts(void **state)
     assert_true(r.rx.timer == OCHE_NEVER);
 }
 
-/* A sender that is gone, or one packet that was never its: the NAKs end. */
+/* A sender that is gone, or one packet that it never sent: the NAKs end. */
 static void test_ends(void **state)
 {
     struct receiver r;
@@ -402,7 +402,7 @@ static void test_ends(void **state)
     assert_int_equal(naks, 65); /* the last one said nothing */
     assert_int_equal(arrive(&r, 14, LAST, now += 500), 10);
     assert_int_equal(due(&r, now += 500), 10);
-    for (unsigned i = 0; i < 1000; i++) { /* while something comes they go on */
+    for (unsigned i = 0; i < 1000; i++) { /* while packets come, NAKs continue */
         assert_int_equal(due(&r, now += 500), 10);
         arrive(&r, 13, MIDDLE, now);
     }

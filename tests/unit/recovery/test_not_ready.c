@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Losses around an RNR NAK: what is on its way behind the refused packet is no gap, but when the
- * peer's wait is over, a loss is one: a NAK repairs it, not the ACK timer.
+ * Losses around an RNR NAK. Packets on their way behind the rejected one are no gap. After the
+ * peer's wait, a loss is a gap: a NAK repairs it, not the ACK timer.
  */
 #include "tests/support/test.h"
 
@@ -39,11 +39,11 @@ static void test_go_back_n(void **state)
     refuse_then_lose(&options, 2, "", "0 1 2 0 1 2", "w0 a1 a2", 0);
     refuse_then_lose(&options, 2, "0.2", "0 1 2 0! 1 2 0 1 2", "w0 n0 a1 a2", 0);
     refuse_then_lose(&options, 2, "1.2", "0 1 2 0 1! 2 1 2", "w0 n1 a1 a2", 0);
-    /* Refused by nobody: the NAK that would have held it back is lost. */
+    /* No rejection arrives: the NAK that would have stopped the sender is lost. */
     refuse_then_lose(&options, 1, "w0", "0 1 0 1", "w0! a0 a1", 1);
 }
 
-/* The timer of check_epsn waits as well, and the interval does not begin before it may be used. */
+/* The timer of check_epsn waits as well. The interval starts only when it may be used. */
 static void test_improved_go_back_n(void **state)
 {
     static const struct oche_improved_go_back_n_params params = {

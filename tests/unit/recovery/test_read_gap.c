@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A gap in the responses of a READ, with other work behind it: whatever the scheme, all of it is
- * done without an ACK timeout, as the packets behind the gap show all that is missing.
+ * A gap in the responses of a READ, with other work behind it. In every scheme all of it completes
+ * without an ACK timeout, because the packets behind the gap show everything that is missing.
  */
 #include "tests/support/test.h"
 
@@ -26,7 +26,7 @@ static struct pair_options with(const struct oche_recovery_scheme *scheme)
                                  .initiator_depth = 8};
 }
 
-/* What was read behind the gap is not kept, so it has to be asked for again. */
+/* READ data behind the gap is not kept, so it must be requested again. */
 static void test_reads_behind(void **state)
 {
     static const char *const losses[] = {"d0", "d1", "d4", "d1 d4", "d7", "d1 d7.2"};
@@ -47,7 +47,7 @@ static void test_reads_behind(void **state)
         }
 }
 
-/* The ACK of a WRITE behind the READ has come while the gap was there. */
+/* The ACK of a WRITE behind the READ came while the gap was open. */
 static void test_writes_behind(void **state)
 {
     static const char *const losses[] = {"d1", "d1 3", "d1 4", "d0 d2.2"};
@@ -71,8 +71,8 @@ static void test_writes_behind(void **state)
 }
 
 /*
- * Selective repeat: 41 was kept, and said to be, but in its turn there is no receive for it; the
- * refusal comes while responses are missing, and means nothing then.
+ * Selective repeat: 41 was kept and reported, but in its turn there is no receive for it. The
+ * rejection comes while responses are missing, and has no effect then.
  */
 static void test_refused_in_its_turn(void **state)
 {
@@ -118,9 +118,8 @@ static enum pair_fate lose(struct pair *pair, int from, const struct oche_packet
 }
 
 /*
- * Selective repeat: while a READ is about to be asked for again, as a response to it is missing, a
- * NAK for the WRITE behind it is the first packet by which the peer shows that it has extensions.
- * Both are sent again.
+ * Selective repeat: a READ is about to be requested again, because a response is missing. A NAK for
+ * the WRITE behind it is the first packet that shows the peer's extensions. Both are sent again.
  */
 static void test_learned_meanwhile(void **state)
 {

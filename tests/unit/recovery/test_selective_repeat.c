@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Selective repeat by itself: what the sender sends next, packet by packet, and what the receiver
- * judges and reports. Everything is done twice, the second time across the end of the PSN circle.
+ * Selective repeat by itself: the sender's next packets one by one, and the receiver's decisions
+ * and reports. Everything is done twice, the second time across the wrap of PSNs.
  */
 #include "tests/support/test.h"
 
@@ -63,7 +63,7 @@ static void check_tx(const struct end *end)
     assert_true(oche_psn_diff(end->tx.high, end->tx.next) >= 0);
 }
 
-/* The next packet leaves; which? `psns`: more than 1 for a READ. */
+/* The next packet leaves and is returned. `psns`: more than 1 for a READ. */
 static uint32_t leave(struct end *end, uint32_t psns)
 {
     struct oche_recovery_tx *tx = &end->tx;
@@ -125,9 +125,9 @@ static void test_one_hole(uint32_t base)
     assert_false(sacked(end, 2, 2, 3, 0x6));  /* 4 came */
     assert_false(sacked(end, 2, 2, 4, 0xe));  /* 5 came */
     expect(end, 2, 10, 11, END);              /* the hole, then new ones */
-    assert_false(sacked(end, 2, 2, 8, 0xfe)); /* 9 came: nothing new is lost */
+    assert_false(sacked(end, 2, 2, 8, 0xfe)); /* 9 came: no new loss */
     expect(end, 12, END);
-    acked(end, 10); /* that was all up to 9: over */
+    acked(end, 10); /* that was all up to 9: recovery is over */
     expect(end, 13, END);
     assert_true(sacked(end, 12, 12, 2, 0x2)); /* another loss */
     expect(end, 12, 14, END);
@@ -139,11 +139,11 @@ static void test_many_holes(uint32_t base)
     struct end *end = open_end(base, true);
 
     send(end, 20);
-    sacked(end, 0, 0, 9, 0x112);          /* 1, 4, 8 came */
-    expect(end, 0, 2, END);               /* 3 is next … */
-    sacked(end, 0, 0, 12, 0x11a);         /* … but has come late; of 9 to 11 nothing came */
-    expect(end, 5, 6, 7, 9, 10, 11, END); /* 11 came and was not kept */
-    expect(end, 20, END);                 /* new: 12 to 19 may be on their way */
+    sacked(end, 0, 0, 9, 0x112);                 /* 1, 4, 8 came */
+    expect(end, 0, 2, END);                      /* 3 is next … */
+    sacked(end, 0, 0, 12, 0x11a);                /* … but came late; of 9 to 11 none came */
+    expect(end, 5, 6, 7, 9, 10, 11, END);        /* 11 came and was not kept */
+    expect(end, 20, END);                        /* new: 12 to 19 may be on their way */
     assert_false(sacked(end, 0, 0, 13, 0x11fa)); /* 5, 6, 7 and 12 came */
     expect(end, 21, END);                        /* 0, 2, 9, 10, 11 are on their way: not again */
     acked(end, 2);
@@ -157,7 +157,7 @@ static void test_many_holes(uint32_t base)
     close_end(end);
 }
 
-/* What gets lost while a recovery lasts belongs to it, or to the next one. */
+/* A packet that is lost during a recovery belongs to it, or to the next one. */
 static void test_loss_during_recovery(uint32_t base)
 {
     struct end *end = open_end(base, true);
@@ -169,9 +169,9 @@ static void test_loss_during_recovery(uint32_t base)
     expect(end, 5, END);
     acked(end, 5); /* the first recovery is over, 5 is on its way */
     expect(end, 9, END);
-    assert_false(sacked(end, 5, 5, 2, 0x2)); /* still the loss that is known */
+    assert_false(sacked(end, 5, 5, 2, 0x2)); /* still the known loss */
     acked(end, 7);
-    assert_false(sacked(end, 7, 7, 2, 0x2)); /* 7 was sent before all of it was repaired */
+    assert_false(sacked(end, 7, 7, 2, 0x2)); /* 7 was sent before the repair was complete */
     expect(end, 7, 10, END);
     acked(end, 9);
     acked(end, 11);
@@ -181,7 +181,7 @@ static void test_loss_during_recovery(uint32_t base)
     close_end(end);
 }
 
-/* Lost twice: only a timeout finds that, and sends again all that is known to be missing. */
+/* Lost twice: only a timeout finds that, and resends every packet known to be missing. */
 static void test_lost_twice(uint32_t base)
 {
     struct end *end = open_end(base, true);
@@ -189,13 +189,13 @@ static void test_lost_twice(uint32_t base)
     send(end, 10);
     sacked(end, 3, 3, 5, 0x16); /* 4, 5, 7 came */
     expect(end, 3, 6, 10, END);
-    sacked(end, 3, 3, 8, 0xf6); /* 8, 9, 10: 3 and 6 are missing still */
+    sacked(end, 3, 3, 8, 0xf6); /* 8, 9, 10: 3 and 6 are still missing */
     expect(end, 11, END);
     SCHEME.timeout(&end->tx, 0);
     expect(end, 3, 6, 12, END);
     sacked(end, 6, 6, 6, 0x3e); /* 11 has come as well */
     expect(end, 13, END);
-    /* An ACK would say that it has not, as it was sent before 3 was sent again. */
+    /* An ACK would show that it has not, because it was sent before 3 was resent. */
     SCHEME.timeout(&end->tx, 0);
     expect(end, 6, 14, END);
     acked(end, 12);
@@ -203,7 +203,9 @@ static void test_lost_twice(uint32_t base)
     close_end(end);
 }
 
-/* Nothing came behind what was lost: one packet asks, the answer says that the rest is lost. */
+/*
+ * No packet came behind the lost ones: one packet asks, and the answer shows that the rest is lost.
+ */
 static void test_timeout(uint32_t base)
 {
     struct end *end = open_end(base, true);
@@ -219,19 +221,19 @@ static void test_timeout(uint32_t base)
     acked(end, 10);
     acked(end, 12);
     expect(end, 13, 14, 15, END);
-    /* It was only an ACK that got lost: nothing more is sent. */
+    /* Only an ACK was lost: nothing more is sent. */
     SCHEME.timeout(&end->tx, 0);
     expect(end, 12, END);
     acked(end, 16);
     assert_int_equal(end->tx.next, end->tx.high);
-    /* A second timeout before anything came. */
+    /* A second timeout before any answer. */
     send(end, 4);
     SCHEME.timeout(&end->tx, 0);
     SCHEME.timeout(&end->tx, 0);
     assert_int_equal(leave(end, 1), 16);
     SCHEME.timeout(&end->tx, 0);
     assert_int_equal(leave(end, 1), 16);
-    /* And one after which the ACK comes before anything has left. */
+    /* And one whose ACK comes before any packet has left. */
     SCHEME.timeout(&end->tx, 0);
     acked(end, 17);
     expect(end, 17, 18, 19, END);
@@ -247,13 +249,13 @@ static void test_timeout(uint32_t base)
     SCHEME.timeout(&end->tx, 0);
     assert_int_equal(leave(end, 1), 16);
     assert_int_equal(leave(end, 1), 20);
-    /* The answer to it is a NAK: it knows better than we what is missing. */
+    /* The answer is a NAK: it knows better than we which packets are missing. */
     sacked(end, 17, 17, 2, 0x2);
     expect(end, 17, 19, 21, END);
     close_end(end);
 }
 
-/* The oldest packet is said to have come, but is not acknowledged: what was said is forgotten. */
+/* The oldest packet is reported as received, but is not acknowledged: the report is dropped. */
 static void test_false_claim(uint32_t base)
 {
     struct end *end = open_end(base, true);
@@ -261,7 +263,7 @@ static void test_false_claim(uint32_t base)
     send(end, 10);
     sacked(end, 0, 0, 10, 0x3fe);
     expect(end, 0, END);
-    acked(end, 1); /* and no further: it waits for a receive, or lied */
+    acked(end, 1); /* and no further: it waits for a receive, or the report was wrong */
     assert_int_equal(end->tx.next, end->tx.high);
     SCHEME.timeout(&end->tx, 0);
     expect(end, 1, END);
@@ -270,7 +272,7 @@ static void test_false_claim(uint32_t base)
     close_end(end);
 }
 
-/* A SACK that reaches farther than any window of ours: only its NAK counts. */
+/* A SACK that reaches farther than our window: only its NAK counts. */
 static void test_far_claim(uint32_t base)
 {
     struct end *end = open_end(base, true);
@@ -283,7 +285,9 @@ static void test_far_claim(uint32_t base)
     close_end(end);
 }
 
-/* Responses are missing: the READ again, and all that is behind it and not known to be there. */
+/*
+ * Missing responses: the READ again, and all packets behind it that are not known to have arrived.
+ */
 static void test_response_gap(uint32_t base)
 {
     struct end *end = open_end(base, true);
@@ -295,7 +299,7 @@ static void test_response_gap(uint32_t base)
     SCHEME.nak(&end->tx, end->tx.una, 0);
     assert_int_equal(leave(end, 6), 3); /* the rest of it */
     expect(end, 9, 10, 11, 12, END);
-    /* Before it has left, a NAK says what is there and what is not. */
+    /* Before it has left, a NAK reports the arrived and the missing ones. */
     end->stuck = true;
     SCHEME.nak(&end->tx, end->tx.una, 0);
     sacked(end, 10, 10, 2, 0x2); /* 11 came */
@@ -315,7 +319,7 @@ static void test_response_gap(uint32_t base)
     assert_int_equal(leave(other, 8), 1);
     expect(other, 12, END);
     close_end(other);
-    /* … and again. What is known then is no reason to ask for a part of it. */
+    /* … and again. The known arrivals are no reason to request only a part. */
     other = open_end(base, true);
     leave(other, 1);
     leave(other, 8);
@@ -342,7 +346,7 @@ static void test_plain_sender(uint32_t base)
     expect(end, 5, 6, END);
     acked(end, 7);
     expect(end, 7, 8, 9, 10, 11, END);
-    /* The peer shows the extensions in the middle of it: the NAK says it all. */
+    /* The peer shows the extensions in the middle of it: the NAK is sufficient. */
     SCHEME.nak(&end->tx, end->tx.una, 0);
     expect(end, 7, END);
     SCHEME.extend(&end->tx, &end->rx);
@@ -367,8 +371,10 @@ static void test_timers(uint32_t base)
     close_end(end);
 }
 
-/* RFC 6298: the smoothed round trip and four deviations, which are at least rto_low, and half of
- * it. */
+/*
+ * RFC 6298: the smoothed round trip plus four deviations, which are at least rto_low and half of
+ * it.
+ */
 static void test_measured_timers(uint32_t base)
 {
     struct end *end = open_end(base, true);
@@ -399,7 +405,7 @@ static void test_measured_timers(uint32_t base)
         SCHEME.timeout(&end->tx, 0);
     assert_int_equal(SCHEME.rto(&end->tx, OCHE_NEVER), 64 * rto);
     assert_int_equal(SCHEME.rto(&end->tx, 3 * rto), 3 * rto); /* no longer than the ACK timeout */
-    assert_int_equal(SCHEME.rto(&end->tx, rto / 2), rto); /* but never below what was measured */
+    assert_int_equal(SCHEME.rto(&end->tx, rto / 2), rto); /* but never below the measured value */
     acked(end, 1);
     assert_int_equal(SCHEME.rto(&end->tx, OCHE_NEVER), rto);
     close_end(end);
@@ -491,7 +497,7 @@ static void test_receiver(uint32_t base)
     close_end(end);
 }
 
-/* What comes and cannot be kept is reported as having come. */
+/* Packets that come but cannot be kept are reported as received. */
 static void test_not_kept(uint32_t base)
 {
     struct end *end = open_end(base, true);
@@ -516,7 +522,7 @@ static void test_receiver_window(uint32_t base)
 
     assert_int_equal(arrive(end, 110), OCHE_VERDICT_DROP);
     assert_true(end->reply.send_nak);
-    expect_sack(end, 0, 0, 0); /* it may be anything: not reported */
+    expect_sack(end, 0, 0, 0); /* unknown content: not reported */
     assert_int_equal(arrive(end, UINT32_C(1) << 22), OCHE_VERDICT_DROP);
     assert_int_equal(arrive(end, 109), OCHE_VERDICT_PLACE);
     expect_sack(end, 46, 64, UINT64_C(1) << 63);
@@ -534,7 +540,7 @@ static void test_receiver_window(uint32_t base)
     close_end(end);
 }
 
-/* Many come before a NAK can leave: as many as it takes tell of all of them. */
+/* Many come before a NAK can leave: as many NAKs as necessary report all of them. */
 static void test_reports(uint32_t base)
 {
     struct end *end = open_end(base, true);
@@ -544,9 +550,9 @@ static void test_reports(uint32_t base)
             assert_int_equal(arrive(end, psn), OCHE_VERDICT_PLACE);
     assert_true(expect_sack(end, 1, 64, UINT64_MAX));
     assert_false(expect_sack(end, 37, 64, ~(UINT64_C(1) << 33)));
-    /* Asked for once more, with nothing new: the last ones again. */
+    /* Requested once more, with nothing new: the last ones again. */
     assert_false(expect_sack(end, 37, 64, ~(UINT64_C(1) << 33)));
-    /* What comes late counts as new wherever it lies; so does what comes twice. */
+    /* A late packet counts as new wherever it lies. So does a duplicate. */
     arrive(end, 70);
     arrive(end, 101);
     assert_false(expect_sack(end, 38, 64, UINT64_MAX));
@@ -594,7 +600,7 @@ static void test_plain_receiver(uint32_t base)
 #define PACKETS 600
 #define DELAY   40 /* packets, there and back */
 
-/* A link that keeps the order: what comes back DELAY packets after one has left. */
+/* A link that keeps the order. Returns the answer that arrives DELAY packets after one has left. */
 struct answer {
     bool there, nak;
     uint32_t psn;
@@ -642,8 +648,8 @@ static void give_answer(struct both *b, uint32_t psn, struct answer *answer)
 }
 
 /*
- * Packets get lost, each once at most: all others are sent once, the lost ones twice, and a timer
- * is needed for the last ones only.
+ * Packets are lost, each at most once. All others are sent once, the lost ones twice. Only the last
+ * ones need a timer.
  */
 static void run_losses(uint64_t seed)
 {
@@ -684,7 +690,7 @@ static void test_losses(void **state)
         run_losses(seed);
 }
 
-/* Extensions are all there or none is, and the parameters are what IRN says. */
+/* Extensions are enabled together or not at all. The parameters are those of IRN. */
 static void test_registry(void **state)
 {
     struct oche_selective_repeat_params preset;
@@ -731,7 +737,9 @@ TEST(test_receiver_window)
 TEST(test_reports)
 TEST(test_plain_receiver)
 
-/* What has arrived behind a gap is told, with a reordering window: it is not in flight. */
+/*
+ * With a reordering window, packets that arrived behind a gap are reported: they are not in flight.
+ */
 static void test_arrived(uint32_t base)
 {
     struct end *end = open_end(base, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A report's data: results as the program writes them, and what becomes of them, against numbers
- * worked out by hand. Damaged and foreign files are refused in one line, or left out.
+ * A report's data: results as the program writes them and the data made from them, against numbers
+ * worked out by hand. Damaged and foreign files are rejected in one line, or left out.
  */
 #include "tests/support/test.h"
 
@@ -72,7 +72,7 @@ static void report(void)
     free(text);
 }
 
-/* What the report says instead; `name` is the file that it is about. */
+/* The report's text instead. `name` is the file that it refers to. */
 static void assert_refused(const char *name, const char *what)
 {
     char expected[1024];
@@ -84,7 +84,7 @@ static void assert_refused(const char *name, const char *what)
     assert_string_equal(error.text, expected);
 }
 
-/* What stands there, or NULL: nothing, or null. */
+/* Returns the value there, or NULL: no value, or null. */
 static struct json_object *at(const char *path)
 {
     struct json_object *value = NULL;
@@ -141,7 +141,7 @@ static void add_network(struct oche_results *results)
                                                                .rate_bps = 10 * OCHE_GBPS,
                                                                .delay = OCHE_US});
     }
-    for (uint32_t i = 0; i < 2; i++) { /* from the spine down: the order is turned round */
+    for (uint32_t i = 0; i < 2; i++) { /* from the spine down: the order is reversed */
         snprintf(name, sizeof(name), "spine0:tor%u", i);
         snprintf(other, sizeof(other), "tor%u:spine0", i);
         oche_results_link(results, &(struct oche_results_link){.a = HOSTS + 2,
@@ -291,8 +291,10 @@ static void test_series_of_a_run(void **state)
     assert_true(number("0/runs/0/queues/0/summary/5") == 110);
 }
 
-/* The forest, of which those held longest are shown with what is above them; flows by what they
- * lost of their time; a deadlock. */
+/*
+ * The forest. The nodes held longest are shown with their parents. Flows by their share of lost
+ * time; a deadlock.
+ */
 static void test_pauses_of_a_run(void **state)
 {
     struct oche_results *results;
@@ -301,7 +303,7 @@ static void test_pauses_of_a_run(void **state)
     results = oche_results_create(path_of("run.sqlite"), &error);
     assert_non_null(results);
     add_network(results);
-    for (uint32_t i = 0; i < 400; i++) /* 200 pairs of a hot spot and what it held */
+    for (uint32_t i = 0; i < 400; i++) /* 200 pairs of a hot spot and a port that it held */
         oche_results_pause(
             results, &(struct oche_results_pause){.id = i,
                                                   .parent = i % 2 == 0 ? UINT32_MAX : i - 1,
@@ -563,7 +565,7 @@ static void run_sql(const char *name, const char *sql)
     sqlite3_close(database);
 }
 
-/* Schema 1: one plot, whose axes are in info; at first no claim said whether it is sure. */
+/* Schema 1: one plot, whose axes are in info. Early claims did not state their certainty. */
 static void test_an_older_figure(void **state)
 {
     struct oche_sweep_store *store = write_sweep("fig1.sqlite", "figure");
@@ -632,7 +634,7 @@ static void test_what_is_refused(void **state)
                    "written");
 }
 
-/* Where a clock starts flows, links are used by what was sent until arrivals stopped. */
+/* Where a clock starts flows, link use counts the bytes sent until arrivals stopped. */
 static void test_use_of_links_without_drain(void **state)
 {
     (void)state;
@@ -641,12 +643,12 @@ static void test_use_of_links_without_drain(void **state)
                           "INSERT INTO entity_counters VALUES "
                           "('host0', 'line_bytes_of_load', 312500)");
     report();
-    /* half of what 10 Gbit/s carry in 0.5 ms, of one host in 25; the drain of host1 is not in it */
+    /* half of 10 Gbit/s in 0.5 ms, of one host in 25; the drain of host1 does not count */
     assert_true(number("0/runs/0/topology/links/0/ab/0") == 0.02);
     assert_true(number("0/runs/0/topology/links/0/ab/1") == 0.5);
 }
 
-/* Whatever the numbers in a file are, they are read; nothing is believed. */
+/* Any numbers in a file are read, but none is trusted. */
 static void test_numbers_that_cannot_be(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Percentiles, spans, and JSON that may stand in a page, against numbers worked out by hand. */
+/* Percentiles, spans, and JSON that is safe inside a page, against numbers worked out by hand. */
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ static void test_percentiles(void **state)
     oche_sample_free(&sample);
 }
 
-/* Of 100,000 values each percentile of the grid is the one of its number. */
+/* Of 100,000 values, each percentile of the grid is the one of its number. */
 static void test_percentiles_of_many(void **state)
 {
     struct oche_sample sample = {0};
@@ -79,7 +79,7 @@ static void test_intervals(void **state)
     }
 }
 
-/* The interval encloses the percentile of what the values are drawn from in 95 % of samples. */
+/* The interval contains the true percentile of the distribution in 95 % of samples. */
 static void test_intervals_enclose(void **state)
 {
     enum { TRIALS = 2000, VALUES = 500 };

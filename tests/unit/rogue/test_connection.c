@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs end once and in order; round trips reach windows and limiters; errors break a connection.
+/*
+ * Verbs end once and in order. Round trips reach windows and limiters. Errors break a connection.
  */
 #include "tests/support/rogue_bench.h"
 #include "tests/support/test.h"
@@ -14,7 +15,7 @@ static void begin(void)
     bench_open(&bench);
 }
 
-/* Two whole segments at line rate from the beginning; every round trip counts. */
+/* Two whole segments at line rate from the beginning. Every round trip counts. */
 static void begin_with_segments(void)
 {
     bench_init(&bench);
@@ -70,7 +71,7 @@ static void a_large_verb_ends_with_its_last_segment(void **state)
     bench_close(&bench);
 }
 
-/* What completes twice, was never posted, or is on the other queue pair changes nothing. */
+/* A piece that completes twice, was never posted, or is on the other queue pair has no effect. */
 static void stray_completions_are_ignored(void **state)
 {
     struct rogue_completion stray = {.success = true};
@@ -103,14 +104,14 @@ static void stray_completions_are_ignored(void **state)
 
 /* ---- round trips ---- */
 
-/* From when the last byte leaves at the limiter's rate to the NIC's time stamp. */
+/* From the departure of the last byte, at the limiter's rate, to the NIC's time stamp. */
 static void a_round_trip_is_measured(void **state)
 {
     const struct rogue_window *window;
 
     (void)state;
     bench_init(&bench);
-    bench.overheads = 1000; /* rogue.md#r21: as the limiter counts bytes */
+    bench.overheads = 1000; /* rogue.md#r21: in the limiter's bytes */
     bench.now = 7 * OCHE_US;
     bench_open(&bench);
     window = rogue_window_of(bench.rogue, ROGUE_OUT);
@@ -131,7 +132,7 @@ static void a_round_trip_is_measured(void **state)
     bench_close(&bench);
 }
 
-/* The NIC's time stamp counts, not when the library hears of it. */
+/* The NIC's time stamp counts, not the time at which the library gets the completion. */
 static void late_polling_is_no_delay(void **state)
 {
     (void)state;
@@ -144,7 +145,7 @@ static void late_polling_is_no_delay(void **state)
     bench_close(&bench);
 }
 
-/* RoGUE sec 3.4: the window of READs is asked of the responder. */
+/* RoGUE sec 3.4: the responder sets the rate of READs by its window. */
 static void reads_are_limited_at_the_peer(void **state)
 {
     (void)state;
@@ -159,7 +160,7 @@ static void reads_are_limited_at_the_peer(void **state)
     bench_close(&bench);
 }
 
-/* RoGUE sec 3.3: no round trip of the 160 KB behind a change of the limiter. */
+/* RoGUE sec 3.3: no round trip is used from the 160 KB after a change of the limiter. */
 static void hold_off(void **state)
 {
     const struct rogue_counts *counts;
@@ -175,7 +176,7 @@ static void hold_off(void **state)
     for (unsigned i = 0; i < 17; i++) {
         bench.now += i == 0 ? 50 * OCHE_US : OCHE_MS;
         bench_complete(&bench, i);
-        /* batches that begin within 160000 bytes behind the one that changed it: three */
+        /* batches that begin within 160000 bytes after the batch that changed it: three */
         assert_int_equal(counts->samples, 1 + i / 4);
         assert_int_equal(bench.sampled[ROGUE_OUT], counts->samples); /* not those held off */
         assert_int_equal(counts->held_off, i - i / 4);
@@ -185,8 +186,8 @@ static void hold_off(void **state)
 }
 
 /*
- * rogue.md#r5: what has not left when the rate changes leaves later. rogue.md#r24: its last packet
- * does not wait for the gap after it, unless count_last_gap says so, as in the paper.
+ * rogue.md#r5: bytes that have not left when the rate changes leave later. rogue.md#r24: the last
+ * packet does not wait for the gap after it. With count_last_gap it does, as in the paper.
  */
 static void the_limiter_changes_inside_a_batch(void **state)
 {
@@ -213,7 +214,7 @@ static void the_limiter_changes_inside_a_batch(void **state)
     }
 }
 
-/* A batch that another direction's has cut short has no signal, so no round trip. */
+/* A batch that another direction's batch cuts short has no signal, so no round trip. */
 static void a_batch_without_signal_is_not_measured(void **state)
 {
     (void)state;
@@ -262,7 +263,7 @@ static void other_errors_break_the_connection(void **state)
     bench_close(&bench);
 }
 
-/* The verb of the failed segment is the one that fails, also if others wait to be posted. */
+/* The verb of the failed segment is the one that fails, even if others wait to be posted. */
 static void an_error_inside_a_large_verb(void **state)
 {
     (void)state;
@@ -293,7 +294,7 @@ static void without_shadow_a_loss_breaks_it(void **state)
     bench_close(&bench);
 }
 
-/* rogue.md#r11: an atomic is not repeated behind the application's back. */
+/* rogue.md#r11: an atomic is not repeated without the application's knowledge. */
 static void atomics_are_not_repeated(void **state)
 {
     static const struct {

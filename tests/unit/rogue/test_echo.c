@@ -17,7 +17,7 @@ static void begin(void)
     bench_open(&bench);
 }
 
-/* Whole segments, two of them at first. */
+/* Whole segments, first two of them. */
 static void begin_with_segments(uint64_t packets)
 {
     bench_init(&bench);
@@ -38,7 +38,7 @@ static const struct rogue_counts *counts(void)
     return rogue_counts_of(bench.rogue);
 }
 
-/* The peer answers the question of a piece that it had for `turnaround`. */
+/* The peer answers the question of a piece after holding it for `turnaround`. */
 static void answer(uint64_t number, oche_time turnaround)
 {
     const struct rogue_piece *piece = &bench_piece(&bench, number)->piece;
@@ -61,7 +61,7 @@ static void each_batch_asks(void **state)
         assert_true(piece->signaled && piece->echo);
         assert_int_equal(piece->echo_imm, i << 24);
     }
-    /* the rest is no batch yet */
+    /* the rest is not yet a batch */
     assert_false(bench.posted[5].piece.signaled || bench.posted[5].piece.echo);
     bench_close(&bench);
 }
@@ -81,7 +81,7 @@ static void reliable_connections_do_not_ask(void **state)
     bench_close(&bench);
 }
 
-/* The answer says how long the question was here, in units of 16 ns, at most 268 ms. */
+/* The answer states how long the question was at the peer, in units of 16 ns, at most 268 ms. */
 static void questions_are_answered(void **state)
 {
     static const struct {
@@ -108,14 +108,14 @@ static void questions_are_answered(void **state)
 
 /* ---- round trips ---- */
 
-/* From when the batch has left the NIC, less what the peer took. */
+/* From the batch's departure from the NIC, less the peer's turnaround. */
 static void a_round_trip_is_measured(void **state)
 {
     (void)state;
     begin();
     bench_post(&bench, ROGUE_WRITE, 10 * BENCH_MTU, true);
     bench.now = 12 * OCHE_US;
-    bench_complete(&bench, 0); /* it has left, and for the application that is the end */
+    bench_complete(&bench, 0); /* it has left; for the application it is complete */
     assert_int_equal(bench.ended_count, 1);
     assert_false(rogue_quiet(bench.rogue));
     assert_int_equal(counts()->samples, 0);
@@ -129,7 +129,7 @@ static void a_round_trip_is_measured(void **state)
     bench_close(&bench);
 }
 
-/* Which verbs are all answered, while later ones are under way, or given up. */
+/* Verbs whose batches are all answered, while later ones are under way or given up. */
 static void verbs_are_answered_one_by_one(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void verbs_are_answered_one_by_one(void **state)
     bench_close(&bench);
 }
 
-/* An answer that claims more time than there was. */
+/* An answer that states a longer turnaround than possible. */
 static void a_turnaround_that_cannot_be(void **state)
 {
     (void)state;
@@ -182,7 +182,7 @@ static void a_lost_batch_halves_the_window(void **state)
     assert_int_equal(counts()->samples, 1);
     assert_false(window()->slow_start);
     assert_true(rogue_quiet(bench.rogue));
-    /* a half of 200 packets, and what the sample itself adds; nothing twice */
+    /* a half of 200 packets, plus the sample's own effect; nothing twice */
     assert_in_range(window()->bytes, BENCH_MTU, 101 * BENCH_MTU);
     answer(0, 0);
     answer(1, 0);
@@ -192,7 +192,7 @@ static void a_lost_batch_halves_the_window(void **state)
     bench_close(&bench);
 }
 
-/* Without any answer the window is as in the beginning, and no more leaves until one comes. */
+/* Without any answer the window keeps its initial size. No more leaves until an answer comes. */
 static void all_answers_are_lost(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void all_answers_are_lost(void **state)
 
 /*
  * rogue.md#r20: a peer that waits for a core answers after 10 ms. That is longer than uc_timeout,
- * so the first batches count as lost, until the wait is long enough; afterwards none does.
+ * so the first batches count as lost until the wait is long enough. Afterwards none does.
  */
 static void slow_answers_are_waited_for(void **state)
 {
@@ -256,7 +256,7 @@ static void slow_answers_are_waited_for(void **state)
         }
         if (bench.posted_count > number + 1) {
             timeouts++;
-            continue; /* its answer will fit no batch */
+            continue; /* its answer will match no batch */
         }
         bench.now = asked + 10 * OCHE_MS;
         answer(number, 9 * OCHE_MS);
@@ -269,7 +269,7 @@ static void slow_answers_are_waited_for(void **state)
 
 /* ---- rings ---- */
 
-/* Each verb is a batch, all have left the NIC, and nobody answers. */
+/* Each verb is a batch. All have left the NIC, and none is answered. */
 static void no_more_batches_than_there_is_room_for(void **state)
 {
     static const uint32_t depths[] = {4, 64, 1024};
@@ -289,7 +289,7 @@ static void no_more_batches_than_there_is_room_for(void **state)
             while (seen < bench.posted_count)
                 bench_complete(&bench, seen++);
         }
-        /* the number in an answer has 8 bits, half of which may be under way */
+        /* the number in an answer has 8 bits; half of the numbers may be under way */
         if (seen > depths[i] || seen > 128)
             fail_msg("depth %u: %u batches under way", depths[i], seen);
         /* the newest answer finds its batch, and there is room again */
@@ -302,7 +302,7 @@ static void no_more_batches_than_there_is_room_for(void **state)
     }
 }
 
-/* Any immediate data at any time, and any completions: what leaves stays within the window. */
+/* Any immediate data at any time, and any completions: the bytes sent stay within the window. */
 static void hostile_answers(void **state)
 {
     (void)state;

@@ -57,7 +57,7 @@ static void segments_follow_the_line(void **state)
         assert_int_equal(rogue_segment_bytes(&p, rows[i].bps), 12345);
 }
 
-/* With the defaults for lines of today 1 KB counts as a packet for each 10 Gbit/s (rogue.md#r2). */
+/* With the defaults for today's lines 1 KB counts as a packet for each 10 Gbit/s (rogue.md#r2). */
 static void packets_and_steps_follow_the_line(void **state)
 {
     static const struct {
@@ -77,7 +77,7 @@ static void packets_and_steps_follow_the_line(void **state)
         assert_int_equal(rogue_packet_bytes(&deployed, rows[i].bps, 1024), rows[i].bytes);
         assert_int_equal(rogue_rate_step(&deployed, rows[i].bps), rows[i].step);
     }
-    deployed.packet_bytes = 500; /* what is given counts, also below the MTU */
+    deployed.packet_bytes = 500; /* a given value counts, even below the MTU */
     assert_int_equal(rogue_packet_bytes(&deployed, OCHE_GBPS, 1024), 500);
 }
 

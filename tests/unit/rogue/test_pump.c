@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pieces, batches and signals (RoGUE sec 3.1), and how much is under way. */
+/* Pieces, batches and signals (RoGUE sec 3.1), and the number under way. */
 #include "tests/support/rogue_bench.h"
 #include "tests/support/test.h"
 
@@ -7,7 +7,7 @@
 
 static struct bench bench;
 
-/* Whole segments leave from the beginning, and the window is no bound. */
+/* Whole segments leave from the beginning, and the window is no limit. */
 static void begin_wide(uint32_t depth)
 {
     bench_init(&bench);
@@ -84,7 +84,7 @@ static void segments_follow_the_line_rate(void **state)
 
 /* ---- signals ---- */
 
-/* Returns how many of the pieces that were posted ask for a signal. */
+/* Returns how many of the posted pieces ask for a signal. */
 static unsigned signals(void)
 {
     unsigned count = 0;
@@ -115,14 +115,18 @@ static void the_applications_signals_are_kept(void **state)
         bench_post(&bench, ROGUE_SEND, 100, i % 7 == 3);
     for (unsigned i = 0; i < 100; i++)
         assert_int_equal(bench.posted[i].piece.signaled, i % 7 == 3);
-    /* of a large verb only the end is the application's, but every segment has one */
+    /*
+     * of a large verb only the last piece has the application's signal, but every segment has one
+     */
     bench_post(&bench, ROGUE_WRITE, 2 * SEGMENT + 1, false);
     assert_true(bench.posted[100].piece.signaled && bench.posted[101].piece.signaled);
     assert_false(bench.posted[102].piece.signaled);
     bench_close(&bench);
 }
 
-/* A batch is what one signal covers, so it begins anew behind the application's own. */
+/*
+ * A batch is everything that one signal covers, so it restarts after the application's own signal.
+ */
 static void a_batch_begins_behind_a_signal(void **state)
 {
     (void)state;
@@ -136,7 +140,7 @@ static void a_batch_begins_behind_a_signal(void **state)
     bench_close(&bench);
 }
 
-/* Everything completes, though the application never asks for it. */
+/* Everything completes, though the application never asks for a signal. */
 static void rings_are_emptied_without_signals(void **state)
 {
     static const enum rogue_verb_kind mixes[][2] = {
@@ -157,7 +161,7 @@ static void rings_are_emptied_without_signals(void **state)
             i += taken;
             if (taken)
                 continue;
-            /* what has been posted completes, if it said that it would */
+            /* posted pieces with a signal complete */
             unsigned posted = bench.posted_count;
             for (bench.now += OCHE_US; seen < posted; seen++)
                 if (bench.posted[seen].piece.signaled)
@@ -173,8 +177,8 @@ static void rings_are_emptied_without_signals(void **state)
 }
 
 /*
- * A batch of WRITEs that READs have ended has no signal of its own. When the window is full with
- * such, the next piece goes nevertheless, with a signal.
+ * A batch of WRITEs ended by READs has no signal of its own. If such batches fill the window, the
+ * next piece still leaves, with a signal.
  */
 static void a_window_full_of_unsignaled_verbs(void **state)
 {
@@ -188,7 +192,7 @@ static void a_window_full_of_unsignaled_verbs(void **state)
     assert_int_equal(bench.posted_count, 3);
     assert_true(bench_last(&bench)->piece.signaled);
     bench_post(&bench, ROGUE_READ, 8 * BENCH_MTU, false);
-    assert_int_equal(bench.posted_count, 3); /* a signal is to come: it waits for that */
+    assert_int_equal(bench.posted_count, 3); /* a signal is pending: it waits for that */
     bench_complete(&bench, 2);
     assert_int_equal(bench.ended_count, 3);
     assert_int_equal(bench.posted_count, 4);
@@ -198,8 +202,8 @@ static void a_window_full_of_unsignaled_verbs(void **state)
 /* ---- windows ---- */
 
 /*
- * After so many batches in a row the NIC is let run empty (rogue.md#r22): the next batch leaves
- * only when all have completed.
+ * After so many batches in a row the NIC runs empty (rogue.md#r22): the next batch leaves only when
+ * all have completed.
  */
 static void runs_empty_at_times(void **state)
 {
@@ -222,7 +226,7 @@ static void runs_empty_at_times(void **state)
 
 /*
  * With anchor_after_hold_off the NIC runs empty when the bytes of a hold-off have been posted
- * (rogue.md#r22), so the first round trip that is used afterwards begins with an empty NIC.
+ * (rogue.md#r22). So the next used round trip begins with an empty NIC.
  */
 static void runs_empty_after_a_hold_off(void **state)
 {
@@ -238,7 +242,9 @@ static void runs_empty_after_a_hold_off(void **state)
         for (unsigned i = 0; i < 8; i++) {
             bench.now += 500 * OCHE_US;
             bench_complete(&bench, i);
-            /* The first batch of a row changes the limiter; the last of the row waits for none. */
+            /*
+             * The first batch of a row changes the limiter. The last of the row waits for no other.
+             */
             unsigned row = i / (held + 1), place = i % (held + 1);
             unsigned posted = i + 3;
             if (anchored && place >= held - 1)
@@ -250,7 +256,7 @@ static void runs_empty_after_a_hold_off(void **state)
     }
 }
 
-/* Two batches, or as many as least_batches says, whatever the window. */
+/* Two batches, or the number in least_batches, for any window. */
 static void least_batches(void **state)
 {
     (void)state;
@@ -268,7 +274,7 @@ static void least_batches(void **state)
     }
 }
 
-/* Small verbs fill the second batch up before one has completed, but begin no third. */
+/* Small verbs fill the second batch before one has completed, but begin no third. */
 static void least_batches_of_small_verbs(void **state)
 {
     (void)state;
@@ -283,7 +289,7 @@ static void least_batches_of_small_verbs(void **state)
     bench_close(&bench);
 }
 
-/* rogue.md#r18: until there is a round trip, the initial window alone, with one signal. */
+/* rogue.md#r18: until the first round trip, only the initial window, with one signal. */
 static void first_batch_is_the_window(void **state)
 {
     (void)state;
@@ -316,7 +322,7 @@ static void first_batch_of_small_verbs(void **state)
     bench_close(&bench);
 }
 
-/* Pieces begin at packets' borders, whatever the segments are. */
+/* Pieces begin at packet boundaries, for any segment size. */
 static void first_window_beyond_a_segment(void **state)
 {
     (void)state;
@@ -329,7 +335,7 @@ static void first_window_beyond_a_segment(void **state)
     bench_close(&bench);
 }
 
-/* The window counts bytes under way: a third segment goes only if it fits. */
+/* The window counts bytes under way: a third segment leaves only if it fits. */
 static void window_bounds_what_is_under_way(void **state)
 {
     for (uint64_t segments = 2; segments < 10; segments++) {
@@ -353,7 +359,7 @@ static void read_has_its_own_window(void **state)
     bench_post(&bench, ROGUE_SEND, SEGMENT, true);
     bench_post(&bench, ROGUE_READ, 3 * SEGMENT, true);
     bench_post(&bench, ROGUE_WRITE, SEGMENT, true);
-    /* two of each; the WRITE waits behind the READ, as verbs keep their order */
+    /* two of each; the WRITE waits behind the READ, because verbs keep their order */
     assert_int_equal(bench.posted_count, 4);
     bench.now = 200 * OCHE_US;
     bench_complete(&bench, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of messages between libraries (rogue.md#resync); they come from anybody. */
+/* The bytes of messages between libraries (rogue.md#resync). They may come from any sender. */
 #include <string.h>
 
 #include "core/random.h"
@@ -74,7 +74,7 @@ static void other_lengths_are_refused(void **state)
     assert_false(rogue_resync_decode(NULL, 0, &message));
 }
 
-/* True if what was decoded is a message that an encoder makes, of just these bytes. */
+/* True if the decoded message is one that an encoder makes, of exactly these bytes. */
 static bool is_canonical(const struct rogue_resync *message, const uint8_t *bytes)
 {
     uint8_t again[ROGUE_RESYNC_BYTES];

@@ -4,7 +4,7 @@
 #include "rogue/rtt.h"
 #include "tests/support/test.h"
 
-/* The paper's own: what it keeps of the batch before. */
+/* The paper's method: the state it keeps of the batch before. */
 struct equations {
     oche_time completed, rtt; /* of batch i - 1; both 0 before the first */
 };
@@ -20,7 +20,7 @@ static oche_time by_equations(struct equations *e, oche_time posted, oche_time s
     return e->rtt;
 }
 
-/* Batches that are posted at random times over a limiter, and come back after random delays. */
+/* Batches that are posted at random times over a limiter, and return after random delays. */
 static void agrees_with_the_equations(void **state)
 {
     struct oche_random random = oche_random_stream(1, "round trips", 0);
@@ -43,7 +43,7 @@ static void agrees_with_the_equations(void **state)
     }
 }
 
-/* A batch that is posted in pieces, while the one before is still leaving. */
+/* A batch that is posted in pieces while the one before is still leaving. */
 static void pieces_leave_one_behind_the_other(void **state)
 {
     struct rogue_rtt rtt = {0};
@@ -57,7 +57,7 @@ static void pieces_leave_one_behind_the_other(void **state)
 
 /*
  * A pacer sends a packet, waits until its time at the limiter's rate is over, and sends the next.
- * The last one has left when its time on the line is over (rogue.md#r24).
+ * The last packet has left when its time on the line is over (rogue.md#r24).
  */
 static void a_limiter_waits_after_a_packet(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shadow queue pairs (RoGUE sec 3.5) and how failed ones are brought back (rogue.md#resync). */
+/* Shadow queue pairs (RoGUE sec 3.5), and how failed ones are restored (rogue.md#resync). */
 #include <string.h>
 
 #include "core/random.h"
@@ -46,7 +46,7 @@ static void the_shadow_begins_with_what_failed(void **state)
         bench_complete(&a, 5);
         assert_int_equal(rogue_counts_of(a.rogue)->switches, 1);
         assert_int_equal(rogue_counts_of(a.rogue)->replayed_pieces, 5 - lost);
-        assert_false(rogue_idle(a.rogue)); /* its queue pair 0 is not back */
+        assert_false(rogue_idle(a.rogue)); /* its queue pair 0 is not restored */
         bench_settle(&a, &b);
         assert_done(&a, 6);
         assert_back(0, 1);
@@ -55,7 +55,7 @@ static void the_shadow_begins_with_what_failed(void **state)
     }
 }
 
-/* Segments that were there are not sent again. */
+/* Segments that had arrived are not sent again. */
 static void a_large_verb_goes_on_at_its_failed_segment(void **state)
 {
     (void)state;
@@ -74,7 +74,9 @@ static void a_large_verb_goes_on_at_its_failed_segment(void **state)
     end();
 }
 
-/* rogue.md#r13: nothing on the shadow before the failed one's flushes have come. */
+/*
+ * rogue.md#r13: no piece is posted on the shadow before the failed queue pair's flushes have come.
+ */
 static void the_shadow_waits_for_flushes(void **state)
 {
     (void)state;
@@ -93,7 +95,7 @@ static void the_shadow_waits_for_flushes(void **state)
     end();
 }
 
-/* The rates of both windows go with the connection, unless they are the line's. */
+/* The rates of both windows move with the connection, unless they are the line's. */
 static void the_shadow_has_the_limits(void **state)
 {
     (void)state;
@@ -124,7 +126,7 @@ static void the_shadow_has_the_limits(void **state)
     bench_close(&a);
 }
 
-/* rogue.md#r23: as in the beginning, until a round trip is known; READs have lost nothing. */
+/* rogue.md#r23: initial values until the first round trip. READs have lost nothing. */
 static void a_failure_sets_the_window_back(void **state)
 {
     const struct rogue_window *window;
@@ -140,7 +142,7 @@ static void a_failure_sets_the_window_back(void **state)
     bench_complete(&a, 0);
     bench_complete(&a, 1);
     a.now += 10 * OCHE_MS;
-    bench_complete(&a, 2); /* that took long: the end of slow start */
+    bench_complete(&a, 2); /* that took long: slow start ends */
     assert_false(window->slow_start);
     assert_true(window->bytes > 10 * BENCH_MTU);
     bench_lose_from(&a, 3);
@@ -148,7 +150,7 @@ static void a_failure_sets_the_window_back(void **state)
     assert_int_equal(window->bytes, 10 * BENCH_MTU);
     assert_int_equal(window->rate_bps, oche_rate_of(10 * BENCH_MTU, window->base_rtt));
     assert_int_equal(rogue_window_of(a.rogue, ROGUE_IN)->bytes, 20 * BENCH_MTU);
-    /* on the shadow the window alone, and two segments only after its round trip */
+    /* on the shadow only the window, and two segments only after its round trip */
     assert_int_equal(bench_last(&a)->qp, 1);
     assert_int_equal(bench_last(&a)->piece.number, 3);
     assert_int_equal(bench_last(&a)->piece.bytes, 10 * BENCH_MTU);
@@ -158,7 +160,7 @@ static void a_failure_sets_the_window_back(void **state)
     bench_close(&a);
 }
 
-/* What failed is no longer under way, also inside a batch: as much is as the window says. */
+/* Failed pieces are no longer under way, also inside a batch: the amount is the window. */
 static void the_window_holds_after_a_failure(void **state)
 {
     (void)state;
@@ -181,7 +183,7 @@ static void the_window_holds_after_a_failure(void **state)
     }
 }
 
-/* Nor are its batches: there are two of them on the shadow, too. */
+/* Nor are its batches: two of them are on the shadow, too. */
 static void two_batches_after_a_failure(void **state)
 {
     (void)state;
@@ -199,7 +201,7 @@ static void two_batches_after_a_failure(void **state)
     }
 }
 
-/* A verb longer than what is left of the first window. */
+/* A verb longer than the rest of the first window. */
 static void a_large_verb_after_a_failure(void **state)
 {
     (void)state;
@@ -238,7 +240,7 @@ static void the_messages(void **state)
     assert_int_equal(b.restart_count, 1);
     assert_int_equal(b.restarts[0].recv_psn, request.psn);
     assert_int_equal(rogue_active(b.rogue), 1);
-    assert_false(rogue_idle(b.rogue)); /* it does not know whether the other one is ready */
+    assert_false(rogue_idle(b.rogue)); /* it does not know if the other one is ready */
     const struct rogue_resync *reply = &b.told[b.told_count - 1];
     assert_int_equal(reply->kind, ROGUE_RESYNC_REPLY);
     assert_int_equal(reply->psn, b.restarts[0].send_psn);
@@ -254,7 +256,7 @@ static void the_messages(void **state)
     end();
 }
 
-/* Queue pairs take turns; each failure is an epoch of the one that failed. */
+/* Queue pairs alternate. Each failure is an epoch of the one that failed. */
 static void again_and_again(void **state)
 {
     (void)state;
@@ -291,7 +293,7 @@ static void both_ends_begin(void **state)
     end();
 }
 
-/* One end hears of it while its own queue pair drains. */
+/* One end learns of it while its own queue pair drains. */
 static void a_request_while_draining(void **state)
 {
     (void)state;
@@ -310,7 +312,7 @@ static void a_request_while_draining(void **state)
     end();
 }
 
-/* The peer's failure finds verbs of ours under way on the same queue pair. */
+/* The peer's failure comes while our verbs are under way on the same queue pair. */
 static void the_peer_begins(void **state)
 {
     (void)state;
@@ -335,7 +337,7 @@ static void the_peer_begins(void **state)
     end();
 }
 
-/* All ours had completed without a word, so no completion says that it is empty. */
+/* All our pieces had completed without signals, so no completion shows that it is empty. */
 static void the_peer_begins_when_nothing_is_flushed(void **state)
 {
     (void)state;
@@ -344,7 +346,7 @@ static void the_peer_begins_when_nothing_is_flushed(void **state)
         post_writes(&a, 1, true);
         post_writes(&b, 3, false);
         post_writes(&b, 1, room == 0);
-        b.room = room; /* the send queue may be full with them */
+        b.room = room; /* the send queue may be full of them */
         bench_lose(&a, 0);
         bench_pass(&a, &b);
         assert_int_equal(b.markers, room);
@@ -401,8 +403,8 @@ static void both_queue_pairs_fail(void **state)
     assert_int_equal(a.told_count, 2);
     assert_int_equal(a.told[0].qp, 0);
     assert_int_equal(a.told[1].qp, 1);
-    assert_int_equal(rogue_counts_of(a.rogue)->switches, 1); /* there was nothing to switch to */
-    /* the second is back first: it goes on */
+    assert_int_equal(rogue_counts_of(a.rogue)->switches, 1); /* there was no other queue pair */
+    /* the second is restored first: it continues */
     rogue_told(b.rogue, &a.told[1], 0);
     a.passed = 2;
     bench_settle(&a, &b);
@@ -417,7 +419,7 @@ static void both_queue_pairs_fail(void **state)
     end();
 }
 
-/* ---- a channel that loses ---- */
+/* ---- a channel with losses ---- */
 
 static void lose_by(struct bench *from, struct bench *to, unsigned *number, uint32_t lost)
 {
@@ -487,7 +489,7 @@ static void nobody_answers(void **state)
         a.params.resync_tries = 7;
         post_writes(&a, 3, true);
         bench_lose_from(&a, 0);
-        if (posted == 0) /* neither has the shadow found anybody */
+        if (posted == 0) /* the shadow has not reached the peer either */
             bench_lose_from(&a, 0);
         unsigned told = a.told_count;
         for (unsigned i = 0; i < 7; i++) {
@@ -516,7 +518,7 @@ static void nobody_answers(void **state)
 
 /* ---- forgers ---- */
 
-/* What a message may have done to an end. */
+/* The possible effects of a message on an end. */
 static void assert_untouched(const struct bench *bench, const struct bench *before)
 {
     assert_int_equal(bench->told_count, before->told_count);
@@ -526,7 +528,10 @@ static void assert_untouched(const struct bench *bench, const struct bench *befo
     assert_int_equal(bench->failed[0] + bench->failed[1], before->failed[0] + before->failed[1]);
 }
 
-/* With another token, for another queue pair, of any epoch but the present and a later REQUEST. */
+/*
+ * A message with another token, for another queue pair, or of any epoch other than the present one
+ * or a later REQUEST.
+ */
 static void forge(struct bench *bench)
 {
     static struct bench before;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a failed queue pair means for verbs that complete, and for a connection to which it happens
- * again and again (rogue.md#r25, rogue.md#r27).
+ * A failed queue pair and the verbs that complete, and a connection that fails again and again
+ * (rogue.md#r25, rogue.md#r27).
  */
 #include "tests/unit/rogue/two_ends.h"
 
-/* ---- verbs that are held (rogue.md#r27) ---- */
+/* ---- held verbs (rogue.md#r27) ---- */
 
 /*
- * rogue.md#r27: what the failed queue pair has sent may still change the peer's memory until the
- * peer has heard of the failure. No verb ends before, but what is posted goes on.
+ * rogue.md#r27: the failed queue pair's packets may still change the peer's memory until the peer
+ * knows of the failure. Until then no verb completes, but posting continues.
  */
 static void ends_wait_until_the_peer_has_heard(void **state)
 {
@@ -42,7 +42,7 @@ static void ends_wait_until_the_peer_has_heard(void **state)
     }
 }
 
-/* When the connection fails, what had completed is done, though it was held. */
+/* When the connection fails, completed verbs count as done, even if they were held. */
 static void what_was_held_is_done_in_the_end(void **state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void what_was_held_is_done_in_the_end(void **state)
 
 /* ---- fruitless switches (rogue.md#r25) ---- */
 
-/* Fails the first piece under way and brings the queue pair back, until it breaks. */
+/* Fails the first piece under way and restores the queue pair, until the connection breaks. */
 static unsigned failures_until_broken(uint64_t number)
 {
     unsigned failures = 0;
@@ -77,7 +77,7 @@ static unsigned failures_until_broken(uint64_t number)
     return failures;
 }
 
-/* The peer's library answers, but nothing that is sent to it completes. */
+/* The peer's library answers, but no data sent to it completes. */
 static void a_peer_that_refuses(void **state)
 {
     static const struct {
@@ -107,7 +107,7 @@ static void a_peer_that_refuses(void **state)
     }
 }
 
-/* One segment of a verb that completes is progress, also if only a later failure tells of it. */
+/* One completed segment of a verb is progress, even if only a later failure reports it. */
 static void progress_counts_anew(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void progress_counts_anew(void **state)
     }
 }
 
-/* It is the peer whose queue pairs fail, each time with verbs of ours under way. */
+/* The peer's queue pairs fail, each time with our verbs under way. */
 static void the_peer_fails_again_and_again(void **state)
 {
     (void)state;

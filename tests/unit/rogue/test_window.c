@@ -16,7 +16,7 @@ static void begin(struct rogue_window *window)
     rogue_window_init(window, &params, LINE, MTU);
 }
 
-/* A window that has left slow start. */
+/* A window after slow start. */
 static void steady(struct rogue_window *window, uint64_t packets, oche_time base)
 {
     begin(window);
@@ -40,7 +40,7 @@ static void begins_at_line_rate(void **state)
     assert_true(w.base_rtt == OCHE_NEVER && w.rtt == OCHE_NEVER);
 }
 
-/* The window doubles each round trip: each batch adds its bytes, but not more than the window. */
+/* The window doubles each round trip: each batch adds its bytes, but at most the window. */
 static void slow_start_doubles(void **state)
 {
     struct rogue_window w;
@@ -59,7 +59,7 @@ static void slow_start_doubles(void **state)
     assert_true(w.slow_start);
 }
 
-/* rogue.md#r9: from line rate to what window / base RTT says, without steps. */
+/* rogue.md#r9: from line rate to window / base RTT, without steps. */
 static void slow_start_has_no_steps(void **state)
 {
     struct rogue_window w;
@@ -147,7 +147,7 @@ static void rate_is_window_over_base_rtt(void **state)
     steady(&w, 50, 100 * OCHE_US);
     assert_true(rogue_window_sample(&w, 100 * OCHE_US, SEGMENT, true, 0));
     assert_int_equal(w.rate_bps, oche_rate_of(51 * MTU, 100 * OCHE_US));
-    /* nothing to change: between alpha and beta */
+    /* no change: between alpha and beta */
     assert_false(rogue_window_sample(&w, 106 * OCHE_US, SEGMENT, true, 0));
     assert_int_equal(w.bytes, 51 * MTU);
 }
@@ -195,7 +195,7 @@ static void floors(void **state)
     assert_int_equal(w.rate_bps, oche_rate_of(MTU, 20 * OCHE_MS));
 }
 
-/* A least rate that the line does not have is the line's. */
+/* A minimum rate above the line's becomes the line's. */
 static void the_line_bounds_the_least_rate(void **state)
 {
     struct rogue_window w;
@@ -233,7 +233,7 @@ static void cap(void **state)
     assert_int_equal(w.bytes, MTU);
 }
 
-/* The least that was seen, but not below the configured bound. */
+/* The minimum of all samples, but not below the configured bound. */
 static void base_rtt_is_the_least(void **state)
 {
     struct rogue_window w;
@@ -248,8 +248,7 @@ static void base_rtt_is_the_least(void **state)
 
     steady(&w, 20, 10 * OCHE_US);
     params.least_base_rtt = 100 * OCHE_US;
-    rogue_window_sample(&w, 104 * OCHE_US, SEGMENT, true,
-                        0); /* against 100 us: nothing in queues */
+    rogue_window_sample(&w, 104 * OCHE_US, SEGMENT, true, 0); /* against 100 us: empty queues */
     assert_int_equal(w.bytes, 21 * MTU);
     assert_int_equal(w.rate_bps, LINE - OCHE_GBPS); /* on its way to 21 packets in 100 us */
     params.least_base_rtt = 5 * OCHE_US;
@@ -265,7 +264,7 @@ static void only_exact_samples_are_the_base(void **state)
     (void)state;
     begin(&w);
     rogue_window_sample(&w, 100 * OCHE_US, MTU, false, 0);
-    assert_int_equal(w.base_rtt, 100 * OCHE_US); /* without any there would be no rate */
+    assert_int_equal(w.base_rtt, 100 * OCHE_US); /* without a round trip there is no rate */
     w.slow_start = false;
     rogue_window_sample(&w, 90 * OCHE_US, MTU, false, 0);
     assert_int_equal(w.base_rtt, 100 * OCHE_US);
@@ -294,7 +293,7 @@ static void a_round_trip_of_nothing(void **state)
     assert_true(w.bytes >= MTU && w.rate_bps == LINE);
 }
 
-/* rogue.md#r10: without ageing for ever, else the least of one to two periods. */
+/* rogue.md#r10: without ageing, for ever; otherwise the minimum of one to two periods. */
 static void base_rtt_ages(void **state)
 {
     struct rogue_window w;
@@ -305,7 +304,7 @@ static void base_rtt_ages(void **state)
     rogue_window_sample(&w, 100 * OCHE_US, MTU, true, 1 * OCHE_SEC);
     rogue_window_sample(&w, 200 * OCHE_US, MTU, true, 9 * OCHE_SEC);
     assert_int_equal(w.base_rtt, 100 * OCHE_US);
-    /* the next period still knows the least of this one, */
+    /* the next period still uses the minimum of this one, */
     rogue_window_sample(&w, 200 * OCHE_US, MTU, true, 11 * OCHE_SEC);
     rogue_window_sample(&w, 250 * OCHE_US, MTU, true, 20 * OCHE_SEC);
     assert_int_equal(w.base_rtt, 100 * OCHE_US);
@@ -315,7 +314,7 @@ static void base_rtt_ages(void **state)
     /* and a smaller one counts at once */
     rogue_window_sample(&w, 150 * OCHE_US, MTU, true, 22 * OCHE_SEC);
     assert_int_equal(w.base_rtt, 150 * OCHE_US);
-    /* after long silence only the sample at hand is left in the end */
+    /* after a long silence only the present sample remains */
     rogue_window_sample(&w, 400 * OCHE_US, MTU, true, 100 * OCHE_SEC);
     rogue_window_sample(&w, 400 * OCHE_US, MTU, true, 110 * OCHE_SEC);
     assert_int_equal(w.base_rtt, 400 * OCHE_US);
@@ -340,7 +339,7 @@ static void losses_and_timeouts(void **state)
     assert_int_equal(w.bytes, 10 * MTU);
     assert_true(w.slow_start);
     assert_int_equal(w.rate_bps, oche_rate_of(10 * MTU, 100 * OCHE_US));
-    begin(&w); /* before any sample there is no base RTT to compute a rate with */
+    begin(&w); /* before any sample there is no base RTT for a rate */
     assert_false(rogue_window_lost(&w));
     assert_int_equal(w.rate_bps, LINE);
 }

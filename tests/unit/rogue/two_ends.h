@@ -10,12 +10,12 @@
 
 static struct bench a, b;
 
-/* Two ends whose windows and send queues are no bound. */
+/* Two ends whose windows and send queues are no limit. */
 static void begin(void)
 {
     bench_init(&a);
     bench_init(&b);
-    b.config.status_lost = BENCH_STATUS + 1; /* so that its PSNs are others */
+    b.config.status_lost = BENCH_STATUS + 1; /* so its PSNs differ */
     a.params.first_batch = b.params.first_batch = ROGUE_FIRST_SEGMENT;
     a.params.initial_packets = b.params.initial_packets = 1000;
     bench_open(&a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flow control: two ends that keep to it go on for ever and lose nothing; a peer that
- * does not is caught at the first message.
+ * Flow control: two correct ends continue for ever and lose nothing. An incorrect peer is detected
+ * at its first wrong message.
  */
 #include "tests/support/test.h"
 
@@ -19,7 +19,8 @@ static struct rs_hello hello_of(uint32_t length, uint16_t credits)
 
 /*
  * Random sends, reads and updates, each of which arrives later and in order. The sender's addresses
- * are offsets into the receiver's ring, and must be those where the receiver expects the bytes.
+ * are offsets into the receiver's ring. They must be the places where the receiver expects the
+ * bytes.
  */
 static void both_ends(void **state)
 {
@@ -81,7 +82,7 @@ static void more_than_granted(void **state)
     assert_true(rs_inflow_arrived(&in, HALF - 1));
     assert_false(rs_inflow_arrived(&in, 2)); /* beyond the end of the place */
     assert_true(rs_inflow_arrived(&in, 1));
-    assert_false(rs_inflow_arrived(&in, 1)); /* the other half was not given yet */
+    assert_false(rs_inflow_arrived(&in, 1)); /* the other half was not granted yet */
     assert_true(rs_inflow_tell(&in, &offset, &entry));
     assert_int_equal(offset, HALF);
     assert_int_equal(entry, 1);
@@ -120,7 +121,7 @@ static void bad_places(void **state)
     place = (struct rs_place){.address = 0, .length = UINT32_MAX};
     assert_true(rs_outflow_granted(&out, &place));
     assert_false(rs_outflow_granted(&out, &place)); /* the list is full */
-    /* whatever credits it says, a message stays within its place */
+    /* for any credits, a message stays within its place */
     rs_outflow_credits(&out, UINT32_MAX);
     assert_int_equal(rs_outflow_room(&out), HALF);
 }

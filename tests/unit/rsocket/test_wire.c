@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sockets over RDMA say to each other, to the bit, and what they do not believe. */
+/* Messages between sockets over RDMA, to the bit, and messages that are rejected. */
 #include "tests/support/test.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ static void hello_bytes(void **state)
     assert_int_equal(read.buffer.address, hello.buffer.address);
     assert_int_equal(read.buffer.key, hello.buffer.key);
     assert_int_equal(read.buffer.length, 65536);
-    /* what follows is somebody else's: a REP has room for 196 bytes */
+    /* the rest belongs to another program: a REP has room for 196 bytes */
     assert_null(rs_hello_read(golden, sizeof(golden) + 16, &read));
 }
 
@@ -74,7 +74,7 @@ static void bad_hellos(void **state)
     refused(24, all, 8);
 }
 
-/* Every byte string of the length is read without harm; each that is taken can be written again. */
+/* Every byte string of this length is read without harm. Each accepted one can be written again. */
 static void any_hello(void **state)
 {
     uint64_t seed = 1;
@@ -97,7 +97,7 @@ static void any_hello(void **state)
         if (!read.iomap)
             bytes[7] = 0;
         rs_hello_write(&read, again);
-        bytes[7] = again[7]; /* 128 may be said in two ways */
+        bytes[7] = again[7]; /* 128 has two forms */
         assert_memory_equal(bytes, again, sizeof(bytes));
     }
 }

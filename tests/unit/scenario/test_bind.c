@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sections bound to made-up tables: values, defaults, shorthands, and every way to be wrong. */
+/* Sections bound to made-up tables: values, defaults, shorthands, and every kind of error. */
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -162,7 +162,7 @@ static void collect(void *context, const char *key, const char *value, const cha
     snprintf(text + used, 2048 - used, "%s=%s (%s)%s\n", key, value, unit, given ? " given" : "");
 }
 
-/* A section within another has its values where it gives none, whatever the order. */
+/* A section within another takes missing values from it, in any order. */
 static void test_sections_within_others(void **state)
 {
     struct oche_document *document =
@@ -202,7 +202,7 @@ static void test_shorthands(void **state)
     assert_string_equal(oche_bindings_find(&bindings, "work")->path, "work");
     oche_document_close(document);
 
-    /* A name that an override then gives keys; a section that only an override has. */
+    /* A name in an override, whose keys follow; a section that only an override has. */
     document = bind("topology: star\n", "topology.hosts=9");
     assert_int_equal(
         ((const struct star *)oche_bindings_find(&bindings, "topology")->values)->hosts, 9);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* YAML as a tree that knows its lines; overrides; what is refused, and in which words. */
+/* YAML as a tree that knows its lines; overrides; rejected texts, and the messages. */
 #include "tests/support/test.h"
 
 #include <malloc.h>
@@ -135,7 +135,7 @@ static void test_alias_bombs_are_refused(void **state)
     assert_non_null(strstr(error.text, "makes more than 100000 values; use fewer aliases"));
 }
 
-/* At once: if the time grew with the square of the depth, this would take minutes. */
+/* Fast: if the time grew with the square of the depth, this would take minutes. */
 static void test_deep_nesting_is_refused(void **state)
 {
     static char text[1000000];
@@ -209,7 +209,7 @@ static void test_files_of_any_length(void **state)
     unlink(path);
 }
 
-/* A scenario is opened for each point of a sweep: its memory is that of the file. */
+/* A scenario is opened for each point of a sweep, so its memory must be of the file's size. */
 static void test_a_small_file_takes_little_memory(void **state)
 {
     char path[] = "/tmp/oche-document-XXXXXX";
@@ -219,8 +219,8 @@ static void test_a_small_file_takes_little_memory(void **state)
     (void)state;
     close(mkstemp(path));
     write_file(path, 100);
-    mallopt(M_MMAP_THRESHOLD, 1 << 16); /* large memory is the kernel's, and fresh */
-    mallopt(M_PERTURB, 85);             /* all that is allocated is written to */
+    mallopt(M_MMAP_THRESHOLD, 1 << 16); /* large memory comes fresh from the kernel */
+    mallopt(M_PERTURB, 85);             /* all allocated memory is written to */
     getrusage(RUSAGE_SELF, &before);
     struct oche_document *document = oche_document_open(path, &error);
 
@@ -276,7 +276,10 @@ static void test_overrides(void **state)
     oche_document_close(document);
 }
 
-/* A list of one, written as its entry, may get an index; what had none before gets a second one. */
+/*
+ * A list of one, written as its entry, may get an index. A list without an index before gets a
+ * second entry.
+ */
 static void test_an_index_into_an_only_entry(void **state)
 {
     struct oche_document *document = parse("workload: {type: incast, load: 50%}\n"
@@ -305,7 +308,7 @@ static void test_an_index_into_an_only_entry(void **state)
     oche_document_close(document);
 }
 
-/* An index makes the list that is not there; which begins with its first entry. */
+/* An index makes the missing list, which begins with its first entry. */
 static void test_an_index_into_no_list(void **state)
 {
     struct oche_document *document = parse("name: x\nwork:\n");

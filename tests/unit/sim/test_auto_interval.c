@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time series that a run keeps where measure.interval is auto: they do not show in the run, their
- * number is bounded, and they are those of the interval with which they end.
+ * Time series with measure.interval auto: they do not change the run, their number is bounded, and
+ * they equal those of their final interval.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,10 @@
 
 #define MOST 512
 
-/* Senders that lose packets, wait for timeouts and are held by PAUSE: far from the shortest run. */
+/*
+ * Senders that lose packets, wait for timeouts and are held by PAUSE: far longer than the shortest
+ * run.
+ */
 #define LOSSY                                                                                      \
     "topology: {type: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 4, host_rate: 40Gbps, "    \
     "link_rate: 40Gbps, delay: 1300ns}\ndefaults: paper\nswitch: {buffer: 1500KB}\n"               \
@@ -29,7 +32,7 @@ static void assert_same_run(const struct ran *one, const struct ran *other)
     assert_int_equal(oche_world_ended(one->world), oche_world_ended(other->world));
 }
 
-/* True if they are the same but for the rounding of rates. */
+/* True if they are equal except for the rounding of rates. */
 static bool is_near(double one, double other)
 {
     return fabs(one - other) <= 2 + 1e-9 * fabs(other) || (isnan(one) && isnan(other));
@@ -103,7 +106,7 @@ static void test_without_duration(void **state)
     ran_close(&none);
 }
 
-/* Warm-up that is no multiple of anything, a duration that is, and the end between two samples. */
+/* An odd warm-up, a round duration, and an end between two samples. */
 static void test_with_duration(void **state)
 {
     static const char *const ends[] = {"duration: 1ms\nwarmup: 100333ns\nstop_when_done: false\n",
@@ -124,7 +127,7 @@ static void test_with_duration(void **state)
     }
 }
 
-/* A run whose only event is the last one: what ends it is seen where it would be without series. */
+/* A run with one event, the last: the end is detected at the same time as without series. */
 static void test_ends_alike(void **state)
 {
     (void)state;
@@ -153,7 +156,7 @@ static void test_zero_is_none(void **state)
     ran_close(&ran);
 }
 
-/* A large network's samples are at ends of windows, which they would otherwise cut up. */
+/* Samples of a large network are at ends of windows. Otherwise they would split windows. */
 static void test_large_network(void **state)
 {
     static const char *const delays[] = {"1us", "700ns"};

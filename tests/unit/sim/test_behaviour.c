@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the papers and the standards say must happen in a network, looked for in small worlds:
- * incast under PFC and under DCQCN, a victim behind paused links (DCQCN sec 2.2, Fig 4), loss
- * without PFC, marking at both ends of a queue, control before data, one path for each flow.
+ * Behaviour that papers and standards require, in small worlds: incast under PFC and under DCQCN, a
+ * victim behind paused links (DCQCN sec 2.2, Fig 4), loss without PFC, marking at both ends of a
+ * queue, control before data, one path for each flow.
  */
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
@@ -15,7 +15,7 @@
 
 #define RECEIVER 0
 #define SENDERS  16
-#define QUEUE    "tor0:host0" /* what all of an incast's packets wait in */
+#define QUEUE    "tor0:host0" /* the queue of all packets of an incast */
 
 /* A full packet of 1024 bytes, on the line: with headers and gap. */
 #define FULL_LINE_BYTES (1024 + 62 + OCHE_GAP_BYTES)
@@ -25,7 +25,7 @@ static uint64_t payload_rate(uint64_t line_bps)
     return line_bps / FULL_LINE_BYTES * 1024;
 }
 
-/* Hosts 1 … SENDERS to host 0, all at once; returns how many flows. */
+/* Hosts 1 … SENDERS to host 0, all at once. Returns the number of flows. */
 static uint32_t incast(struct oche_flow_plan *flows, uint64_t bytes)
 {
     for (uint32_t i = 0; i < SENDERS; i++)
@@ -90,7 +90,7 @@ static void test_incast_under_pfc(void **state)
     small_world_free(&small);
 }
 
-/* What CNPs look like at their sender. */
+/* The form of CNPs at their sender. */
 struct cnps {
     oche_time last[SENDERS], smallest_gap;
     uint32_t count[SENDERS], sent, arrived;
@@ -113,8 +113,8 @@ static void watch_cnps(void *context, uint32_t node, const struct oche_trace_rec
 }
 
 /*
- * DCQCN: the queue is a small part of what PFC alone lets stand, each flow gets one CNP in 50 us at
- * most, and hardly a PAUSE is left.
+ * DCQCN: the queue is a small part of the one under PFC alone. Each flow gets at most one CNP in 50
+ * us, and there is almost no PAUSE.
  */
 static void test_incast_under_dcqcn(void **state)
 {
@@ -146,11 +146,14 @@ static void test_incast_under_dcqcn(void **state)
     assert_true(controlled.mean_bytes < alone.mean_bytes / 4);
     assert_true(controlled.percentile[OCHE_P90] < alone.percentile[OCHE_P50]);
     assert_true(small.totals.pauses_sent < pauses / 4);
-    /* The first milliseconds' cuts take the rates to the floor, R_T with them: it takes time. */
+    /*
+     * The cuts of the first milliseconds take the rates to the floor, R_T with them. Recovery takes
+     * time.
+     */
     assert_true(goodput(&small) >= payload_rate(40 * OCHE_GBPS) / 100 * 75);
     for (unsigned i = 0; i < SENDERS; i++)
         assert_true(cnps.count[i] > 3);
-    /* Asked for every 50 us; one may have waited for an ACK on the line, and the next one not. */
+    /* Requested every 50 us. One may have waited for an ACK on the line, and the next one not. */
     oche_time ack = oche_time_of_bytes(66 + OCHE_GAP_BYTES, 40 * OCHE_GBPS);
     assert_true(cnps.smallest_gap >= 50 * OCHE_US - ack && cnps.smallest_gap < 60 * OCHE_US);
     assert_int_equal(cnps.sent, small.totals.nic.cnps_sent);
@@ -158,7 +161,7 @@ static void test_incast_under_dcqcn(void **state)
     small_world_free(&small);
 }
 
-/* No PFC and little buffer: packets are lost, and every byte arrives once all the same. */
+/* No PFC and little buffer: packets are lost, but every byte arrives once. */
 static void test_small_buffer_without_pfc(void **state)
 {
     struct oche_flow_plan flows[SENDERS];
@@ -188,9 +191,9 @@ static void test_small_buffer_without_pfc(void **state)
 }
 
 /*
- * The victim (DCQCN Fig 4, in small): hosts 0 … 3 of the left switch send to host 5 of the right
- * one, host 4 sends to host 6, whose link nobody else uses. The link between the switches is wide
- * enough for all. Returns what the victim got, in bits per second of payload.
+ * The victim (DCQCN Fig 4, smaller): hosts 0 … 3 of the left switch send to host 5 of the right
+ * one. Host 4 sends to host 6, whose link no other flow uses. The link between the switches is wide
+ * enough for all. Returns the victim's payload rate in bit/s.
  */
 static uint64_t victim(const char *cc)
 {
@@ -218,7 +221,7 @@ static void test_victim(void **state)
     uint64_t line = payload_rate(40 * OCHE_GBPS), under_pfc = victim("none");
 
     (void)state;
-    /* A quarter: the paused link lets each of the five through at the rate of an incast's flow. */
+    /* A quarter: the paused link carries each of the five flows at the rate of an incast's flow. */
     assert_in_range(under_pfc, line / 5, line / 3);
     assert_true(victim("dcqcn") > line / 100 * 85);
 }
@@ -252,7 +255,7 @@ static void test_marking_at_both_ends(void **state)
     small_world_free(&small);
 }
 
-/* ACKs of the flow from host 0 to host 1: when they left, and how long they took at most. */
+/* ACKs of the flow from host 0 to host 1: their departures, and the longest time of any. */
 struct acks {
     oche_time left[1 << 16];
     uint32_t sent, arrived;
@@ -277,9 +280,9 @@ static void watch_acks(void *context, uint32_t node, const struct oche_trace_rec
 }
 
 /*
- * Strict priority: host 0 sends to host 1 while 16 others fill the queue towards host 0. Data
- * waits there for a hundred microseconds; an ACK waits for the packet that is on the line, and for
- * a PFC frame perhaps.
+ * Strict priority: host 0 sends to host 1 while 16 others fill the queue towards host 0. Data waits
+ * there for a hundred microseconds. An ACK waits only for the packet on the line, and perhaps for a
+ * PFC frame.
  */
 static void test_control_does_not_wait(void **state)
 {
@@ -334,7 +337,9 @@ static void test_acks_wait_with_data(void **state)
     small_world_free(&small);
 }
 
-/* Marks told by ACKs: no CNP leaves, senders slow down, and the bit is in the packets' bytes. */
+/*
+ * Marks returned in ACKs: no CNP leaves, senders slow down, and the bit is in the packets' bytes.
+ */
 static void test_marks_on_acks(void **state)
 {
     enum { CUT_PERIODIC = 2, NP_ACK = 4 };
@@ -368,7 +373,7 @@ static void test_marks_on_acks(void **state)
     assert_true(pauses[1] < pauses[0] / 4);
 }
 
-/* Switch ports that sent at least `bytes`. */
+/* Returns how many switch ports sent at least `bytes`. */
 static uint32_t busy_ports(const struct small_world *small, uint64_t bytes)
 {
     const struct oche_network *network = oche_world_network(small->world);
@@ -415,8 +420,8 @@ static void test_one_path_a_flow(void **state)
 }
 
 /*
- * Pinned to one spine, four flows of a leaf share its link; pinned to a spine each they do not, and
- * the ACKs that are pinned come back as they are told to.
+ * Pinned to one spine, four flows of a leaf share its link. Pinned to one spine each, they do not.
+ * Pinned ACKs return on their own paths.
  */
 static void test_pinned_paths(void **state)
 {
@@ -467,7 +472,7 @@ static void test_pinned_paths(void **state)
         }
     assert_true(rates[2] > 3 * rates[1]);
 
-    /* Flows that share a queue pair share its path; a flow that is not there has none. */
+    /* Flows that share a queue pair share its path. A missing flow has none. */
     flows[1].src = 0;
     flows[1].dst = 4;
     small.config.hosts.connections = OCHE_CONNECTION_PER_PAIR;
@@ -483,7 +488,7 @@ static void test_pinned_paths(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-/* Wherever a run is cut: no link has carried more than it can, and a busy one no less. */
+/* At any end of a run: no link has carried more than its capacity, and a busy one no less. */
 static void test_use_of_links(void **state)
 {
     static const uint64_t rates[] = {40 * OCHE_GBPS, 3 * OCHE_GBPS};
@@ -504,15 +509,15 @@ static void test_use_of_links(void **state)
         uint64_t most = oche_bytes_in_time(small.totals.measured, bps);
         for (uint32_t port = 0; port < network->port_count; port++)
             assert_in_range(oche_world_line_bytes(small.world, port), 0, most);
-        /* A byte is left out at each end, as parts of bytes do not count. */
+        /* A byte is allowed at each end, because parts of bytes do not count. */
         assert_true(oche_world_line_bytes(small.world, 0) + 2 >= most);
         small_world_end(&small);
     }
     small_world_free(&small);
 }
 
-/* Links that lose one packet in five lose no PFC frame: no port is left paused, no buffer
- * overflows.
+/*
+ * Links that lose one packet in five lose no PFC frame: no port stays paused, no buffer overflows.
  */
 static void test_pauses_are_not_lost(void **state)
 {
@@ -526,7 +531,7 @@ static void test_pauses_are_not_lost(void **state)
         small_world_init(&small, "star", "none", "go_back_n");
         small.config.seed = seed;
         small.config.loss.probability = 0.2;
-        small.config.switches.beta = 1.0 / 8; /* so that even this little pauses */
+        small.config.switches.beta = 1.0 / 8; /* so even such a small buffer pauses */
         small.config.switches.buffer_bytes = 7000000;
         small.config.hosts.ack_timeout = 200 * OCHE_US;
         small.config.run.duration = OCHE_SEC;
@@ -544,7 +549,7 @@ static void test_pauses_are_not_lost(void **state)
 /* Losses are on the links that the scenario names, in both directions of a path. */
 static void test_losses_are_where_they_are_wanted(void **state)
 {
-    /* Whether hosts, ToR switches towards hosts, and ports between switches lose any. */
+    /* Losses of hosts, of ToR switches towards hosts, and of ports between switches. */
     static const struct {
         uint32_t where;
         bool of_host, to_host, between;

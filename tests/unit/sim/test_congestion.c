@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where congestion sits, in worlds that are made so that it can only sit in one place: an incast,
- * two flows on one uplink, a host with more flows than its line carries.
+ * The place of congestion, in worlds with only one possible place: an incast, two flows on one
+ * uplink, a host with more flows than its line carries.
  */
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
@@ -17,7 +17,7 @@
 #define RETH       16
 #define LONG       100000000
 
-/* Reads the rows, and tests that the sums are sums. */
+/* Reads the rows, and tests that sums are right. */
 static void look(const struct small_world *small, struct oche_congestion_row rows[OCHE_WHERES])
 {
     struct oche_congestion_row all = {.ports = 0}, inside = {.ports = 0};
@@ -48,7 +48,10 @@ static void look(const struct small_world *small, struct oche_congestion_row row
     assert_int_equal(rows[OCHE_WHERE_INSIDE].paused, inside.paused);
 }
 
-/* Two leaves of four hosts; every link has the hosts' rate, `rate` those between switches. */
+/*
+ * Two leaves of four hosts. Every link of a host has the hosts' rate; links between switches have
+ * `rate`.
+ */
 static void open_leaf_spine(struct small_world *small, uint64_t spines, uint64_t rate)
 {
     small_world_init(small, "leaf_spine", "dcqcn", "go_back_n");
@@ -71,7 +74,7 @@ static void all_is_at(const struct oche_congestion_row rows[OCHE_WHERES], enum o
     assert_int_equal(rows[where].node, rows[OCHE_WHERE_ALL].node);
 }
 
-/* Three hosts to one, over a network that has room for all: its last link. */
+/* Three hosts to one, over a network with room for all: its last link. */
 static void incast_is_at_the_receiver(void **state)
 {
     struct oche_congestion_row rows[OCHE_WHERES];
@@ -93,7 +96,7 @@ static void incast_is_at_the_receiver(void **state)
     small_world_free(&small);
 }
 
-/* Three flows of hosts of their own over two uplinks of a host's rate: two share one. */
+/* Three flows of different hosts over two uplinks of a host's rate: two share one. */
 static void collision_is_inside(void **state)
 {
     struct oche_congestion_row rows[OCHE_WHERES];
@@ -123,7 +126,7 @@ static void open_source(struct small_world *small, const char *cc)
     small->config.run.duration = OCHE_MS;
 }
 
-/* One host to four: each packet lets one of each other go first. And alone, none waits. */
+/* One host to four: each packet waits for one of each other flow. Alone, none waits. */
 static void source_congestion_is_at_the_host(void **state)
 {
     const double line_time = (double)oche_time_of_bytes(LINE_BYTES, RATE);

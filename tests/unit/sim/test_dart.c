@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dart's DASR in a network. The claim (Dart sec III-A, Fig 15): when a newcomer starts, all
- * senders to its receiver are at their fair share one base round trip later, with the time that one
- * packet of each takes on the receiver's line, in which a packet of each sender comes by. Fair
- * share: to 5 %. For 2 and for 100 senders. Then: who shares a share, weights, two kinds of line,
- * and congestion that is not the receiver's.
+ * Dart's DASR in a network. The claim (Dart sec III-A, Fig 15): a newcomer starts. One base round
+ * trip later all senders to its receiver have their fair share. The time for one packet of each
+ * sender on the receiver's line is added. Fair share: within 5 %, for 2 and for 100 senders.
+ * Further tests: queue pairs that share a share, weights, two kinds of line, and congestion that is
+ * not the receiver's.
  */
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
@@ -64,8 +64,8 @@ static void assert_near(uint64_t rate, double want, double tolerance)
 }
 
 /*
- * `senders` - 1 send for long; with more than one they start at a rate at which there is no queue
- * yet. The last one starts at `start`. Rates at `at`.
+ * `senders` - 1 send for long. With more than one, they start at a rate without a queue. The last
+ * one starts at `start`. Returns the rates at `at`.
  */
 static void rates_at(uint32_t senders, oche_time start, oche_time at, uint64_t rates[MOST])
 {
@@ -103,7 +103,7 @@ static void converges(uint32_t senders)
         for (uint32_t i = 0; i < senders; i++)
             assert_near(rates[i], (double)RATE / senders, senders > 2 ? 0.001 : 0.05);
         if (senders > 2 && phase == 1)
-            break; /* the phase is one among a hundred */
+            break; /* the phase is one of a hundred */
     }
 }
 
@@ -120,9 +120,9 @@ static void a_hundred_converge_in_a_round_trip(void **state)
 }
 
 /*
- * All at once, which the claim does not speak of: what they send in the first round trip queues,
- * and the first ACKs know of few; an update comes half a round trip after an ACK at the earliest,
- * and a quarter later at the latest (dart.md#d8).
+ * All start at once, which the claim does not cover. Their packets of the first round trip queue,
+ * and the first ACKs know few senders. An update comes half a round trip after an ACK at the
+ * earliest, and a quarter later at the latest (dart.md#d8).
  */
 static void a_hundred_at_once(void **state)
 {
@@ -141,7 +141,7 @@ static void a_hundred_at_once(void **state)
     small_world_free(&small);
 }
 
-/* When one is done, the others have the line again as soon as they hear of it. */
+/* When one is done, the others get the line again with the next message from the receiver. */
 static void the_last_one_has_the_line(void **state)
 {
     struct oche_flow_plan flows[] = {small_flow(1, 0, LONG, 0), small_flow(2, 0, 100000, OCHE_MS)};
@@ -176,7 +176,7 @@ static void queue_pairs_divide_a_share(void **state)
     small_world_free(&small);
 }
 
-/* w / W of the line; what travels is W. */
+/* w / W of the line; W travels. */
 static void weights_divide_the_line(void **state)
 {
     struct oche_flow_plan flows[] = {small_flow(1, 0, LONG, 0), small_flow(2, 0, LONG, 0),
@@ -232,7 +232,7 @@ static void inside_the_network_dcqcn_takes_over(void **state)
 
 /*
  * One sender to four receivers: its own NIC is the bottleneck, and marks (dart.md#d25). Each
- * receiver has a quarter of its line with marks: not its congestion, and DCQCN's business.
+ * receiver has a quarter of its line with marks: that is not receiver congestion, so DCQCN acts.
  */
 static void at_the_source_dcqcn_takes_over(void **state)
 {

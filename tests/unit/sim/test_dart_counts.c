@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run tells of Dart's shares and look-ahead: each is counted once, of all hosts, after
- * warm-up; other schemes have no such numbers.
+ * Counters of Dart's shares and look-ahead: each event counts once, over all hosts, after warm-up.
+ * Other schemes have no such counters.
  */
 #include "tests/support/counted.h"
 #include "tests/support/small_world.h"
@@ -13,7 +13,7 @@
 #define END     (4 * OCHE_MS)
 #define SENDERS 2
 
-/* Two senders to host 0, the second one later; of their group a third one never comes. */
+/* Two senders to host 0, the second one later. A third one of their group never comes. */
 static void run(struct small_world *small, const char *scheme, oche_time warmup, oche_time end)
 {
     static uint32_t members[SENDERS + 1] = {1, 2, 3};
@@ -29,7 +29,7 @@ static void run(struct small_world *small, const char *scheme, oche_time warmup,
     small->config.run.warmup = warmup;
     if (strcmp(scheme, "dart") == 0) {
         small_world_cc(small, "look_ahead_timeout", 500 * OCHE_US);
-        small_world_cc(small, "ack_packets", 1000); /* so that an update is sooner than an ACK */
+        small_world_cc(small, "ack_packets", 1000); /* so an update comes before an ACK */
         small_world_cc(small, "base_rtt", 60 * OCHE_US);
     }
     small->config.hosts.ack_every_packets = 1000;
@@ -75,7 +75,7 @@ static void each_is_counted(void **state)
 
 static void warm_up_is_not(void **state)
 {
-    const oche_time warmup = 2 * OCHE_MS - 1; /* the group is over, and has not come */
+    const oche_time warmup = 2 * OCHE_MS - 1; /* the group is over, and the sender has not come */
     const struct oche_world_totals all = totals_of("dart", 0, END);
     const struct oche_world_totals early = totals_of("dart", 0, warmup);
     const struct oche_world_totals late = totals_of("dart", warmup, END);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dart's look-ahead and its tenants in a network (Dart sec III-D, III-E): a long flow makes room
- * for an incast with its first message, and not with its last one's; what announced senders that do
- * not come cost; and who pays for a tenant that announces what is not so, with and without tenants
- * kept apart.
+ * Dart's look-ahead and its tenants in a network (Dart sec III-D, III-E). A long flow makes room
+ * for an incast with the incast's first message, not with its last. The cost of announced senders
+ * that do not come. The cost of a tenant's false announcements for other tenants, with and without
+ * separate tenants.
  */
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
@@ -47,7 +47,7 @@ static struct oche_dart_view view_of(const struct small_world *small, uint32_t t
 
 /* ---- look-ahead ---- */
 
-/* An incast of DEGREE beside a long flow: one sender more each 2 us. */
+/* An incast of DEGREE beside a long flow: one more sender each 2 us. */
 static void run_incast(struct small_world *small, bool look_ahead, bool bytes, oche_time end)
 {
     static struct oche_flow_plan flows[DEGREE + 1];
@@ -56,7 +56,7 @@ static void run_incast(struct small_world *small, bool look_ahead, bool bytes, o
 
     flows[0] = small_flow(DEGREE + 1, 0, LONG, 0);
     for (uint32_t i = 0; i < DEGREE; i++) {
-        members[i] = DEGREE - i; /* packets have them in rising order */
+        members[i] = DEGREE - i; /* packets name them in rising order */
         flows[i + 1] = small_flow(i + 1, 0, 200000, START + i * 2 * OCHE_US);
         flows[i + 1].group = 1;
     }
@@ -68,7 +68,7 @@ static void run_incast(struct small_world *small, bool look_ahead, bool bytes, o
     small_world_run(small, flows, DEGREE + 1);
 }
 
-/* When the long flow has gone down to its share of the whole incast. */
+/* Returns when the long flow has gone down to its share of the whole incast. */
 static oche_time backs_off(bool look_ahead)
 {
     for (oche_time at = START; at < START + 400 * OCHE_US; at += 2 * OCHE_US) {
@@ -92,10 +92,10 @@ static void a_long_flow_makes_room_with_the_first_message(void **state)
                   (double)with / OCHE_US, (double)without / OCHE_US);
     assert_true(with <= 20 * OCHE_US);
     assert_true(without != OCHE_NEVER);
-    assert_true(without >= 10 * with); /* the last ones' first packets wait in a queue */
+    assert_true(without >= 10 * with); /* the first packets of the last senders wait in a queue */
 }
 
-/* Both ways of moving packets, all messages there, nobody counted in the end. */
+/* Both ways of moving packets: all messages arrive, and in the end no sender counts. */
 static void bytes_and_structs_are_alike(void **state)
 {
     uint64_t hash[2];
@@ -118,8 +118,8 @@ static void bytes_and_structs_are_alike(void **state)
 }
 
 /*
- * Senders 1 to 4 have queue pairs that have been used; 1 announces all of them, and 4 begins 50 us
- * after it. Returns the rate of 4 just after its first packet, before any ACK can have come.
+ * Senders 1 to 4 have used queue pairs. 1 announces all of them, and 4 begins 50 us after it.
+ * Returns the rate of 4 just after its first packet, before any ACK can have come.
  */
 static uint64_t begins_at(bool updates)
 {
@@ -203,7 +203,8 @@ static void shares_divide_the_line(void **state)
 
 /*
  * Tenant 0 sends one long flow. Tenant 1 sends a small message every 2 ms, each of which announces
- * ABSENT senders that never come. What tenant 0 gets, of the line; and tenant 1's own long flow.
+ * ABSENT senders that never come. Returns tenant 0's share of the line, and that of tenant 1's own
+ * long flow.
  */
 static void flood(uint32_t tenants, bool look_ahead, double got[2])
 {
@@ -213,7 +214,7 @@ static void flood(uint32_t tenants, bool look_ahead, double got[2])
     struct small_world small;
 
     for (uint32_t i = 0; i < ABSENT; i++)
-        members[i] = i + 2; /* host 2 is the one that says so */
+        members[i] = i + 2; /* host 2 makes the announcements */
     flows[0] = small_flow(1, 0, LONG, 0);
     flows[1] = small_flow(ABSENT + 2, 0, LONG, 0);
     flows[1].tenant = 1;
@@ -246,7 +247,7 @@ static void who_floods_harms_only_himself(void **state)
     print_message("of the line: honest %.4f, flooding %.4f; apart %.4f, %.4f; look-ahead off %.4f, "
                   "%.4f\n",
                   together[0], together[1], apart[0], apart[1], off[0], off[1]);
-    assert_true(together[0] < 0.02); /* one of a hundred that are not there */
+    assert_true(together[0] < 0.02); /* one of a hundred absent ones */
     assert_true(apart[0] > 0.49 && apart[0] < 0.51);
     assert_true(apart[1] < 0.02);
     assert_true(off[0] > 0.49 && off[0] < 0.51);

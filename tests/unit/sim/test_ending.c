@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs without duration: until delivered, beside workloads that go on, and that never end. */
+/*
+ * Runs without duration: until delivered, beside workloads that continue, and runs that never end.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +75,7 @@ static void test_until_delivered(void **state)
     close_world(&ran);
 }
 
-/* A run that ends by itself is the same run as one with a duration that is not reached. */
+/* A run that ends by itself equals a run with a duration that it does not reach. */
 static void test_as_with_duration(void **state)
 {
     static const char load[] = "workload: {type: poisson_cdf, cdf: alistorage2019, stop: 2ms}\n";
@@ -143,7 +145,9 @@ static void assert_says(const struct ran *ran, const char *says)
     free(text);
 }
 
-/* Queue pairs that may give up, but not soon: their flows are waited for although they are cut off.
+/*
+ * Queue pairs that may give up, but not soon: the run waits for their flows although they are cut
+ * off.
  */
 #define PATIENT "host: {ack_timeout: 50us, retry_count: 900000}\n"
 
@@ -164,7 +168,7 @@ static void test_stalled(void **state)
     close_world(&ran);
 }
 
-/* It is seen during the warm-up, too, which the run then does not reach the end of. */
+/* It is detected during the warm-up, too. The run then ends before the warm-up does. */
 static void test_stalled_in_warmup(void **state)
 {
     struct ran ran = run("warmup: 1s\n"
@@ -178,7 +182,7 @@ static void test_stalled_in_warmup(void **state)
     close_world(&ran);
 }
 
-/* The longest timeout is also what a recovery scheme leaves to the network. */
+/* The longest timeout also includes a recovery scheme's `auto`. */
 static void test_fitted_timeout(void **state)
 {
     struct ran ran = run("workload: {type: incast, degree: 3, bytes: 1MB, senders: next}\n"
@@ -198,7 +202,7 @@ static void test_fitted_timeout(void **state)
     close_world(&ran);
 }
 
-/* Runs one, and asserts that it ends soon after the failure: all that is left is cut off. */
+/* Runs it, and asserts that it ends soon after the failure: all remaining flows are cut off. */
 static void assert_cut_off(const char *rest, uint64_t completed, const char *says)
 {
     struct ran ran = run(rest);
@@ -235,7 +239,7 @@ static void test_cut_off(void **state)
                    0, "3 of 3 flows");
 }
 
-/* Nothing is cut off for ever, or what is would end in an error: these runs end as ever. */
+/* No flow is cut off for ever, or the cut ones would end in an error: these runs end as usual. */
 static void test_not_cut_off(void **state)
 {
     static const struct {
@@ -265,7 +269,7 @@ static void test_not_cut_off(void **state)
     }
 }
 
-/* Nothing is delivered for long, but a link comes back, and then a flow starts. */
+/* No delivery for a long time, but a link comes back, and then a flow starts. */
 static void test_is_patient(void **state)
 {
     struct ran ran = run("workload:\n"
@@ -280,7 +284,7 @@ static void test_is_patient(void **state)
     close_world(&ran);
 }
 
-/* A flow that never arrives, beside traffic that does and goes on: the run has a bound. */
+/* A flow that never arrives, beside traffic that continues: the run has a bound. */
 static void test_bound(void **state)
 {
     struct ran ran = run("workload:\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dart's packets that list the senders of their group are the largest of all, and PFC knows it. */
+/* Dart's packets with lists of senders are the largest of all. PFC's headroom must include them. */
 #include <string.h>
 
 #include "core/wire/opcode.h"
@@ -50,7 +50,7 @@ static void test_largest_frame(void **state)
                      plain + OCHE_GROUP_BYTES);
 }
 
-/* The headroom is for such packets, too; without them two were dropped here. */
+/* The headroom includes such packets, too. Without them two were dropped here. */
 static void test_nothing_is_dropped(void **state)
 {
     struct oche_world_totals totals;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ports with the longest queues: they are those that the switches' counters name, their series
- * is the longest queue of each span, however often spans were joined, and nothing of the run
- * changes by it.
+ * The ports with the longest queues: they equal those of the switches' counters. Their series is
+ * the longest queue of each span, even after spans were joined. The run does not change.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
     "{type: incast, degree: 5, bytes: 200KB, receiver_host: 5, start: 100us}, "                    \
     "{type: incast, degree: 3, bytes: 100KB, receiver_host: 9, start: 777us}]\n"
 
-/* Returns the longest queue of a port since the end of warm-up, as its switch counts it. */
+/* Returns the longest queue of a port since the end of warm-up, by its switch's counter. */
 static uint64_t counted(const struct oche_world *world, uint32_t port)
 {
     struct oche_switch_port_stats *stats =
@@ -43,7 +42,7 @@ static uint32_t most_of(const struct oche_world_longest_series *series)
     return most;
 }
 
-/* The three are the three that the counters say, in order. */
+/* The three are those of the counters, in order. */
 static void test_are_the_longest(void **state)
 {
     struct ran ran = ran_open(INCASTS "duration: 3ms\n", true, 1);
@@ -96,7 +95,7 @@ static void test_any_number_of_threads(void **state)
     ran_close(&one);
 }
 
-/* Many short intervals: spans are joined, and are what longer intervals give. */
+/* Many short intervals: spans are joined, and equal those of longer intervals. */
 static void test_joined_spans(void **state)
 {
     struct ran fine = ran_open(

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What PFC does to a network, in worlds that run: PAUSEs add up, whoever looks; a victim is found,
- * with the hot spot that hurts it; a deadlock ends the run soon, and what only looks like one does
- * not; and any number of threads finds the same.
+ * The effects of PFC on a network, in worlds that run. PAUSEs add up in every view. A victim is
+ * found, with the hot spot that hurts it. A deadlock ends the run soon, and a similar situation
+ * does not. Any number of threads finds the same.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static struct sums of_ports(const struct oche_world *world)
     return sums;
 }
 
-/* An incast and a permutation on a fat tree, in little buffer. */
+/* An incast and a permutation on a fat tree, with little buffer. */
 static uint32_t busy_flows(struct oche_flow_plan *flows)
 {
     uint32_t count = 0;
@@ -87,7 +87,7 @@ static void busy_world(struct small_world *small)
 
 /*
  * Every PAUSE is in the forest, and every picosecond that a port was held, with and without
- * warm-up. At the end the forest may have what a port feels only a link's delay later.
+ * warm-up. At the end the forest may count times that a port has only a link's delay later.
  */
 static void test_adds_up(void **state)
 {
@@ -136,7 +136,7 @@ static void test_hot_spot(void **state)
     assert_string_equal(name, "tor0:host0");
     assert_int_equal(nodes[order[0]].depth, 0);
     assert_int_equal(senders[order[0]], 7);
-    for (uint32_t i = 0; i < 7; i++) { /* each crosses the hot spot: nobody is a victim */
+    for (uint32_t i = 0; i < 7; i++) { /* each crosses the hot spot: there is no victim */
         struct oche_flow_pause_loss holds;
         oche_world_flow_pause_loss(small.world, i, &holds);
         assert_int_equal(holds.own, holds.held);
@@ -145,7 +145,7 @@ static void test_hot_spot(void **state)
     small_world_free(&small);
 }
 
-/* Without PFC, and where nothing fills, there is nothing. */
+/* Without PFC, and without a full queue, the forest is empty. */
 static void test_nothing(void **state)
 {
     struct oche_flow_plan flows[64];
@@ -167,7 +167,7 @@ static void test_nothing(void **state)
     small_world_free(&small);
 }
 
-/* ---- a ring of three, whose routes go the long way ---- */
+/* ---- a ring of three, whose routes take the long way ---- */
 
 static void ring_world(struct small_world *small)
 {
@@ -229,7 +229,7 @@ static void test_deadlock(void **state)
     small_world_free(&small);
 }
 
-/* How many ports of switches were held at all. */
+/* Returns how many ports of switches were held at all. */
 static unsigned switch_ports_held(const struct oche_world *world)
 {
     uint32_t count;
@@ -246,8 +246,8 @@ static unsigned switch_ports_held(const struct oche_world *world)
 }
 
 /*
- * The same ring and the same circle of waiting; but what fills it are flows to slow receivers one
- * switch further. All ports of the ring are held, again and again, and yet all of it drains.
+ * The same ring and the same circle of waiting, but filled by flows to slow receivers one switch
+ * further. All ports of the ring are held, again and again, and yet it drains completely.
  */
 static void test_near_deadlock(void **state)
 {
@@ -300,7 +300,7 @@ static void test_long_hold(void **state)
     small_world_free(&small);
 }
 
-/* host1 shares the way out of s0 with h0, whose receiver is slow; its own receiver is not. */
+/* host1 shares the way out of s0 with h0, whose receiver is slow. Its own receiver is not. */
 static void test_victim(void **state)
 {
     const struct oche_flow_plan flows[] = {ring_flow(0, 2, 3000000), ring_flow(1, 3, 3000000)};
@@ -332,7 +332,7 @@ static void test_victim(void **state)
     small_world_free(&small);
 }
 
-/* Flows that can never arrive are told before the run. */
+/* Flows that can never arrive are reported before the run. */
 static void test_loop(void **state)
 {
     const struct oche_flow_plan flows[] = {ring_flow(2, 1, 1000), ring_flow(2, 0, 1000),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two sets of defaults: what chooses between them, and what `auto` is in a network. */
+/* The two sets of defaults: the choice between them, and `auto` in a network. */
 #include <stdio.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static void test_who_chooses(void **state)
     check_sets(STAR WORKLOAD "congestion_control: {name: dart, preset: paper}\n", true, false);
 }
 
-/* A value that is given counts, whatever the preset and on whichever side of it it stands. */
+/* A given value counts for any preset, before or after it. */
 static void test_what_is_given_counts(void **state)
 {
     static const char *const texts[] = {
@@ -134,7 +134,7 @@ static void check_head(const char *text, const char *expected)
     oche_scenario_close(scenario);
 }
 
-/* The line at the head of the tables says how fast hosts and links are. */
+/* The line above the tables gives the rates of hosts and links. */
 static void test_heads_name_rates(void **state)
 {
     (void)state;
@@ -144,7 +144,7 @@ static void test_heads_name_rates(void **state)
     check_head(FAST("clos"), " links of 1600Gbps, to cores 1600Gbps, ");
 }
 
-/* Links between switches follow the hosts' rate, if the paper's defaults are not asked for. */
+/* Links between switches follow the hosts' rate, unless the paper's defaults are chosen. */
 static void test_rates_follow_the_hosts(void **state)
 {
     (void)state;
@@ -189,7 +189,7 @@ static void check_delays(const char *type)
     oche_scenario_close(scenario);
 }
 
-/* Networks in use have hosts of 100 Gbit/s and links of 1 us, whatever their type. */
+/* Deployed networks have hosts of 100 Gbit/s and links of 1 us, for any topology type. */
 static void test_networks_in_use(void **state)
 {
     static const char *const types[] = {"star",       "dumbbell", "parking_lot",
@@ -215,7 +215,7 @@ static void test_networks_in_use(void **state)
                   "cores 10Gbps, oversubscription 4:1 at the ToR");
 }
 
-/* A scenario's beta is what is given; alpha is 1 if nothing is. */
+/* A scenario's beta is the given one; alpha is 1 if not given. */
 static void test_beta(void **state)
 {
     (void)state;
@@ -229,7 +229,7 @@ static void test_beta(void **state)
     "workload: {type: permutation, bytes: 1KB}\n"
 #define SELECTIVE "recovery: selective_repeat\n"
 
-/* Timeouts and windows follow the longest round trip, 2 ms and some: 22.5 thousand packets. */
+/* Timeouts and windows follow the longest round trip, 2 ms and a little: 22.5 thousand packets. */
 static void test_timeouts_follow_the_round_trip(void **state)
 {
     (void)state;
@@ -290,7 +290,7 @@ static void test_who_decides(void **state)
     "topology: {type: star, hosts: 9, host_rate: " line "}\n" WORKLOAD                             \
     "congestion_control: {name: timely" rest "}\n"
 
-/* TIMELY's thresholds are the longest round trip, here 4 us and some, and times in a queue. */
+/* TIMELY's thresholds are the longest round trip, here 4 us and a little, plus times in a queue. */
 static void test_timely_follows_line_and_round_trip(void **state)
 {
     (void)state;
@@ -313,7 +313,7 @@ static void test_timely_follows_line_and_round_trip(void **state)
     check_rate(TIMELY("100Gbps", ", t_low: 50us"), "congestion_control.min_rtt", "50us");
 }
 
-/* InfiniBand's marking: the least weight stands for what kmin is, if links have no credits. */
+/* InfiniBand's marking: the minimum weight stands for kmin, if links have no credits. */
 static void test_fecn_follows_the_port(void **state)
 {
     (void)state;
@@ -324,7 +324,7 @@ static void test_fecn_follows_the_port(void **state)
                "fecn.buffer", "128KiB");
 }
 
-/* Networks of 400 and 800 Gbit/s need no more than their topology. */
+/* Networks of 400 and 800 Gbit/s need only their topology. */
 static void test_fast_networks(void **state)
 {
     static const char *const topologies[] = {
@@ -377,14 +377,14 @@ static void test_long_links(void **state)
 
     assert_non_null(world);
     assert_true(oche_world_derived(world, "host.ack_timeout", timeout, sizeof(timeout)));
-    assert_memory_equal(timeout, "800", 3); /* 80 ms and something, in microseconds */
+    assert_memory_equal(timeout, "800", 3); /* slightly more than 80 ms, in microseconds */
     oche_world_free(world);
     oche_scenario_close(scenario);
     /* Advice that works … */
     snprintf(text, sizeof(text), WAN, "10ms");
     check_refused(text, "switch: buffer: 32000000 bytes is less than the PFC headroom");
     assert_non_null(strstr(error.text, "or pfc: false"));
-    /* … and none that a parameter could not take. */
+    /* … and none outside a parameter's range. */
     snprintf(text, sizeof(text), WAN, "500ms");
     check_refused(text, "switch: headroom: PFC needs up to");
     assert_non_null(strstr(error.text, "or pfc: false"));
@@ -417,7 +417,7 @@ static double goodput(const char *defaults)
     return bps;
 }
 
-/* What the defaults are for: an incast of 5 MB at 100 Gbit/s (dcqcn.md#deployed). */
+/* The purpose of the defaults: an incast of 5 MB at 100 Gbit/s (dcqcn.md#deployed). */
 static void test_an_incast_at_100_gbps(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RCP in a network: N flows come to C/N and nothing waits; with two bottlenecks each flow gets its
- * max-min rate; who comes and who goes; a link with a port slower than the hosts'; the host's own
- * port; the same run on any number of threads, as structs and as bytes. And Dart sec VI-D: it takes
- * many round trips.
+ * RCP in a network: N flows converge to C/N, and no packet waits. With two bottlenecks each flow
+ * gets its max-min rate. Flows that come and go; a link with a port slower than the hosts'; the
+ * host's own port. The same run on any number of threads, as structs and as bytes. Also Dart sec
+ * VI-D: it takes many round trips.
  */
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
@@ -53,8 +53,8 @@ static uint64_t queued(const struct small_world *small)
 }
 
 /*
- * With 32 senders packets are small: else each flow has less than one packet in a round trip, and
- * what comes in T is chance.
+ * With 32 senders packets are small. Otherwise each flow has less than one packet in a round trip,
+ * and the bytes in T are random.
  */
 static void shares(uint32_t senders, oche_time end)
 {
@@ -89,7 +89,7 @@ static void n_have_a_share_each(void **state)
     shares(32, 10 * OCHE_MS);
 }
 
-/* Two chain links: three flows on the first, of them one on the second, with one of its own. */
+/* Two chain links: three flows on the first; one of them, and one more, on the second. */
 static void two_bottlenecks(void **state)
 {
     /* Hosts 0, 1, 2 at the first switch, 3, 4, 5 at the second, 6, 7, 8 at the third. */
@@ -113,7 +113,7 @@ static void two_bottlenecks(void **state)
     small_world_free(&small);
 }
 
-/* The slow port in the middle decides, and the fast ports say so. */
+/* The slow port in the middle decides, and the fast ports agree. */
 static void a_slow_link(void **state)
 {
     struct oche_flow_plan flows[] = {small_flow(0, 2, LONG, 0), small_flow(1, 3, LONG, 0)};
@@ -133,7 +133,9 @@ static void a_slow_link(void **state)
     small_world_free(&small);
 }
 
-/* Dart sec VI-D, Fig 15(a): the newcomer begins fast, but it takes long until both are right. */
+/*
+ * Dart sec VI-D, Fig 15(a): the newcomer begins fast, but it takes long until both rates are right.
+ */
 static void a_newcomer_takes_many_round_trips(void **state)
 {
     const oche_time rtt = 22600 * OCHE_NS, join = 40 * rtt;
@@ -158,7 +160,7 @@ static void a_newcomer_takes_many_round_trips(void **state)
     assert_near(second[2], (double)RATE / 2, 0.03);
 }
 
-/* Who goes leaves its part to the others, and a new flow on an idle queue pair asks again. */
+/* A flow that ends leaves its part to the others. A new flow on an idle queue pair asks again. */
 static void comes_and_goes(void **state)
 {
     struct oche_flow_plan flows[] = {small_flow(1, 0, LONG, 0), small_flow(2, 0, 1000000, 0),
@@ -172,7 +174,7 @@ static void comes_and_goes(void **state)
     assert_true(small.world->flows.received[1].delivered < 5 * OCHE_MS);
     assert_near(rate_of(&small, 0), (double)RATE, 0.03);
     small_world_end(&small);
-    /* 20 ms later: one packet, then at what it was told, which is not its last rate. */
+    /* 20 ms later: one packet, then at the rate it was given, which is not its last rate. */
     small.config.run.duration = 20 * OCHE_MS + 15 * OCHE_US;
     small_world_run(&small, flows, 3);
     assert_true(rate_of(&small, 2) == RATE / 20);
@@ -184,7 +186,7 @@ static void comes_and_goes(void **state)
     small_world_free(&small);
 }
 
-/* One hash, whatever carries the packets and whoever runs the world. */
+/* One hash for both packet forms and any number of threads. */
 static void the_same_run(void **state)
 {
     struct oche_flow_plan flows[MOST];
@@ -215,7 +217,7 @@ static void the_same_run(void **state)
     }
 }
 
-/* A world without RCP's switches is none for it. */
+/* A scenario without RCP's switches is rejected. */
 static void needs_its_switches(void **state)
 {
     struct oche_error error = {""};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How flows of RoGUE end that share a connection: all of them, and at once, when the connection
- * fails; and on UC each one when its own last batch has been answered. And when runs end, and what
- * the least time of a flow is.
+ * The end of RoGUE flows that share a connection. When the connection fails, all end at once. On UC
+ * each ends when its own last batch has been answered. Also the end of runs, and the minimum time
+ * of a flow.
  */
 #include "sim/endpoint/rogue/rogue_host.h"
 #include "sim/world/internal.h"
@@ -57,7 +57,7 @@ static void test_failed(void **state)
     }
 }
 
-/* Flows are posted all the time, so that something is always under way. */
+/* Flows are posted all the time, so data is always under way. */
 static void test_answered(void **state)
 {
     static const uint64_t verb_bytes[] = {0, 30000};
@@ -104,7 +104,7 @@ static void test_last_data(void **state)
         assert_true(received[i].delivered >= small.world->flows.sent[i].completed);
     }
     close_world();
-    /* The last packet is lost, which nobody will ever notice. */
+    /* The last packet is lost, and no end will ever notice. */
     received = run_impatient("98-200");
     assert_true(received[0].delivered == OCHE_NEVER);
     assert_true(received[1].delivered != OCHE_NEVER);

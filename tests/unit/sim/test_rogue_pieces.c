@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much of a connection is under way where a round trip takes far longer than a segment: what
- * the window allows, or least_batches, whether flows are long or there are many short ones; and an
- * end has no more memory than its flows need.
+ * The data under way on a connection where a round trip takes far longer than a segment. The window
+ * allows it, or least_batches, for long flows and for many short ones. An end has no more memory
+ * than its flows need.
  */
 #include "sim/endpoint/rogue/rogue_host.h"
 #include "sim/world/internal.h"
@@ -36,7 +36,8 @@ static void close_world(void)
     small_world_free(&small);
 }
 
-/* Runs `count` flows at once. Returns their bytes as a share of what the line carries in the time.
+/*
+ * Runs `count` flows at once. Returns their bytes as a share of the line's capacity in that time.
  */
 static double share_of_line(uint32_t count, uint64_t bytes)
 {
@@ -76,7 +77,7 @@ static void test_window(void **state)
     }
 }
 
-/* The window is a packet, but the limiter does not bind: what is posted leaves at once. */
+/* The window is a packet, but the limiter does not limit: posted pieces leave at once. */
 static void test_least_batches(void **state)
 {
     static const uint64_t least_batches[] = {4, 8, 16, 24, 64};

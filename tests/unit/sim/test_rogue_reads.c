@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * READs of RoGUE whose window is a packet, so that the rate is a packet in a round trip, or
- * least_rate if that is more: the responder sends the data at that rate, however low it is.
+ * READs of RoGUE with a window of one packet. The rate is then a packet in a round trip, or
+ * least_rate if that is more. The responder sends the data at that rate, even if it is very low.
  */
 #include "sim/endpoint/rogue/rogue_host.h"
 #include "sim/world/internal.h"
@@ -14,7 +14,7 @@
 
 static struct small_world small;
 
-/* Returns the bits per second at which the data of a READ came. */
+/* Returns the rate in bit/s at which the data of a READ came. */
 static double read_rate(uint64_t least_rate_bps)
 {
     const struct oche_flow_plan flow = small_flow(0, 1, BYTES, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The round trips that RoGUE's library computes (RoGUE sec 3.3, 3.4), against those that the
- * packets had: READ and WRITE over reliable connections, WRITE over unreliable ones; a flow alone,
- * and four that share a link, so that windows, limits and queues change all the time.
+ * The round trips that RoGUE's library computes (RoGUE sec 3.3, 3.4), against the packets' real
+ * ones. READ and WRITE over reliable connections, WRITE over unreliable ones. A flow alone, and
+ * four that share a link, so windows, limits and queues change all the time.
  */
 #include <string.h>
 
@@ -27,12 +27,12 @@ static const struct row {
     enum mode mode;
     uint32_t flows;
     bool to_the_letter; /* count_last_gap */
-    bool lags;          /* the limiter obeys late, and the NIC runs empty after each hold-off */
+    bool lags;          /* the limiter reacts late, and the NIC runs empty after each hold-off */
     double least, most, least_mean, most_mean;
 } rows[] = {
     {WRITES, 1, false, false, -50, 50, -10, 10},
     {READS, 1, false, false, -50, 60, 10, 30},       /* 20 ns in which the request leaves */
-    {UNRELIABLE, 1, false, false, -16, 16, -16, 16}, /* a turnaround is told in units of 16 ns */
+    {UNRELIABLE, 1, false, false, -16, 16, -16, 16}, /* a turnaround is sent in units of 16 ns */
     {WRITES, 4, false, false, -1500, 1500, -100, 100},
     {READS, 4, false, false, -1500, 1500, -100, 100},
     {UNRELIABLE, 4, false, false, -16, 16, -16, 16},
@@ -43,7 +43,7 @@ static const struct row {
     {READS, 4, true, false, -5000, 1500, -1000, -400},
 };
 
-/* When packets with these PSNs left. */
+/* The times at which packets with these PSNs left. */
 struct departures {
     struct {
         oche_time time;
@@ -55,7 +55,7 @@ struct departures {
 /* Facts from the trace. A connection's number is that of its flow. */
 static struct {
     enum mode mode;
-    /* when the last byte of packets left that end a message */
+    /* departures of the last byte of packets that end a message */
     struct departures left[HOSTS];
     oche_time request_left[HOSTS], request_took[HOSTS]; /* READ */
     uint32_t answered[HOSTS];                           /* UC: number of batches */
@@ -117,7 +117,7 @@ static void arrived(uint32_t flow, uint32_t node, const struct oche_trace_record
         left = left_at(&seen.left[flow], record->a);
         end_trip(node, record->time, record->time - left + seen.request_took[flow]);
     } else if (seen.mode == UNRELIABLE && node == flows[flow].src) {
-        /* Answers come in the order of the batches, and each batch is one message here. */
+        /* Answers come in the order of the batches. Here each batch is one message. */
         left = seen.left[flow].kept[seen.answered[flow]++].time;
         end_trip(node, record->time, record->time - left);
     }
@@ -174,7 +174,7 @@ static oche_time trip_at(uint32_t host, oche_time time)
     return 0;
 }
 
-/* By how much the samples are too long, in nanoseconds. */
+/* Returns by how much the samples are too long, in nanoseconds. */
 struct errors {
     double least, mean, most;
     uint32_t samples;
@@ -213,8 +213,8 @@ static void round_trips(void **state)
 }
 
 /*
- * rogue.md#r28: over a long path slow start begins at a low rate, where each change of the limiter
- * puts the next round trips wrong by up to a packet's time: 0.1 ms at 80 Mbit/s.
+ * rogue.md#r28: over a long path slow start begins at a low rate. There each change of the limiter
+ * makes the next round trips wrong by up to a packet's time: 0.1 ms at 80 Mbit/s.
  */
 static void the_base_rtt_is_that_of_the_path(void **state)
 {
@@ -238,7 +238,7 @@ static void the_base_rtt_is_that_of_the_path(void **state)
         const struct oche_rogue *rogue = oche_host_endpoint_state(small.world->hosts[0]);
         const struct rogue_window *window =
             rogue_window_of(rogue->ends->library, mode == READS ? ROGUE_IN : ROGUE_OUT);
-        /* a byte of the last packet that is forgotten is 0.1 us at 80 Mbit/s */
+        /* a forgotten byte of the last packet is 0.1 us at 80 Mbit/s */
         if (window->base_rtt < path || window->base_rtt > path + 200 * OCHE_NS)
             fail_msg("mode %u: base RTT %.1f ns over the path's", (unsigned)mode,
                      ((double)window->base_rtt - (double)path) / OCHE_NS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What series and samples tell of RoGUE's connections is what their libraries have, at the end of
- * each interval: three senders that share a link and lose packets, so that shadows take over; WRITE
- * and READ, one thread and two.
+ * Series and samples of RoGUE's connections equal the values of their libraries at the end of each
+ * interval. Three senders share a link and lose packets, so shadows take over. WRITE and READ, one
+ * thread and two.
  */
 #include <math.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ static const double *series(const char *name, const char *unit, uint32_t connect
     return NULL;
 }
 
-/* What one connection's library has; `there` is false before the connection's first flow. */
+/* The library values of one connection. `there` is false before the connection's first flow. */
 struct reading {
     bool there, sampled;
     struct rogue_window window;
@@ -134,7 +134,7 @@ static void series_are_the_libraries(bool reads)
         differ += readings[ROWS - 1][i].window.bytes != readings[ROWS / 2][i].window.bytes;
     }
     assert_true(differ > 0);
-    assert_true(reads || switches > 0); /* lost data of READs is asked for again */
+    assert_true(reads || switches > 0); /* lost data of READs is requested again */
 }
 
 static void series_of_writes(void **state)
@@ -181,7 +181,7 @@ static void samples_are_counted(void **state)
     }
 }
 
-/* Noise makes round trips longer by up to what is asked for, and by half of it in the mean. */
+/* Noise lengthens round trips by up to the given amount, and by half of it on average. */
 static void noise_is_added(void **state)
 {
     double mean[2] = {0};

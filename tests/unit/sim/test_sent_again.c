@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was sent again, and the timeouts, flow by flow: of flows that are not completed, too. */
+/* Retransmissions and timeouts, flow by flow, also of flows that are not completed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct counted {
     struct oche_world_totals totals;
 };
 
-/* Runs a star of 4 hosts, and adds up what its flows have. */
+/* Runs a star of 4 hosts, and adds up the flows' counters. */
 static struct counted run(const char *rest)
 {
     struct counted counted = {.flows = 0};
@@ -56,7 +56,7 @@ static struct counted run(const char *rest)
 #define SHORT "workload: {type: permutation, pattern: shift, bytes: 100KB, messages: 40}\n"
 #define PAIRS "host: {connections: per_pair}\nworkload: {type: poisson_cdf, load: 90%}\n"
 
-/* The flows' numbers add up to the hosts', also if the run ends before the flows do. */
+/* The flows' counters add up to the hosts', also if the run ends before the flows do. */
 static void test_adds_up(void **state)
 {
     static const char *const all[] = {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * How many threads run a world, what each has of it, and what more of them would give.
- */
+/* The number of threads of a world, each one's share, and the gain from more threads. */
 #include "tests/support/test.h"
 
 #include <string.h>
@@ -64,7 +62,7 @@ static uint32_t threads_of(const char *text, uint32_t threads, uint32_t processo
     return count;
 }
 
-/* auto: as many as processors, but fewer where windows hold little; a number: that many. */
+/* auto: as many as processors, but fewer if windows hold little work; a number: that many. */
 static void test_auto(void **state)
 {
     (void)state;
@@ -79,21 +77,21 @@ static void test_auto(void **state)
     assert_int_equal(threads_of(short_run, 3, 2), 3);
 }
 
-/* The estimate of a window is about what a run then has. */
+/* The estimate of a window is close to the run's real number of events. */
 static void test_events_a_window(void **state)
 {
     struct made made = make(incast, 2, 2, false);
     const double expected = made.shares->events_a_window;
 
     (void)state;
-    /* 40 Gbit/s of 1 KB and some are 4.6 packets a us, two links there and two back. */
+    /* 40 Gbit/s of slightly more than 1 KB are 4.6 packets a us, two links each way. */
     assert_true(expected > 12 && expected < 30);
     unmake(&made);
 }
 
 /*
- * Work is by packets that are to pass, not by ports: of an incast, the switch and the receiver have
- * three fifths, and each sender a fortieth.
+ * Work is estimated by packets, not by ports. In an incast the switch and the receiver have three
+ * fifths, and each sender a fortieth.
  */
 static void test_parts(void **state)
 {
@@ -116,7 +114,7 @@ static void test_parts(void **state)
     unmake(&made);
 }
 
-/* A record of four parts: the same run, and speeds that bound one another. */
+/* A record of four parts: the same run, and speeds that are consistent with each other. */
 static void test_schedule(void **state)
 {
     struct oche_schedule_way ways[OCHE_SCHEDULE_WAYS];

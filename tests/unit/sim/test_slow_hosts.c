@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slow receivers and PAUSE storms, against what arithmetic says: the rate at which a buffer drains,
- * who shares a NIC with whom, and how often quanta run out.
+ * Slow receivers and PAUSE storms, against arithmetic: the rate at which a buffer drains, flows
+ * that share a NIC, and how often quanta expire.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define ENDLESS "workload: {type: transfers, pairs: \"1>0, 1>2, 3>4\", bytes: 1GB, messages: 1}\n"
 #define WINDOW  "duration: 6ms\nwarmup: 2ms\n"
 #define SLOW    "slow_receivers: {hosts: host0, drain_rate: 10Gbps, buffer: 200KB}\n"
-/* host0 can be paused by its switch after 20 KB, long before anything else happens. */
+/* The switch can be made to pause host0 after 20 KB, long before any other effect. */
 #define TIGHT "switch: {threshold: static, xoff: 20KB}\n"
 
 static struct oche_error error;
@@ -50,8 +50,9 @@ static uint64_t all_drops(const struct oche_world_totals *totals)
 }
 
 /*
- * Flow 0 has what the receiver drains. Its sender's NIC serves its two flows in turn, and is paused
- * for both: the victim, flow 1, has as much. Flow 2, between other hosts, has the line.
+ * Flow 0 gets the receiver's drain rate. Its sender's NIC serves its two flows in turn, and is
+ * paused for both: the victim, flow 1, gets as much. Flow 2, between other hosts, gets the line
+ * rate.
  */
 static void test_a_slow_receiver_slows_down_its_senders_others(void **state)
 {
@@ -70,7 +71,7 @@ static void test_a_slow_receiver_slows_down_its_senders_others(void **state)
     ran_close(&ran);
 }
 
-/* The same without PFC: the host drops, the switch does not, and nobody else is slowed down. */
+/* The same without PFC: the host drops, the switch does not, and no other flow is slowed down. */
 static void test_without_pfc_the_host_drops(void **state)
 {
     struct ran ran = ran_open(WINDOW STAR ENDLESS SLOW "switch: {pfc: false}\n", false, 1);
@@ -87,7 +88,7 @@ static void test_without_pfc_the_host_drops(void **state)
     ran_close(&ran);
 }
 
-/* The headroom that `xoff: auto` leaves is enough at any rate and distance. */
+/* The headroom of `xoff: auto` is enough at any rate and distance. */
 static void test_auto_loses_nothing(void **state)
 {
     static const char *const links[] = {"10Gbps, delay: 10us", "100Gbps, delay: 100ns",
@@ -119,9 +120,9 @@ static void test_auto_loses_nothing(void **state)
     "pause_storms: {hosts: host0, at: 20us, until: 2ms}\n"
 
 /*
- * What is for the host waits until the storm is over, and then takes no longer than before. Quanta
- * of 65535 last 335.54 us at 100 Gbit/s: in 1.98 ms half of them pass 11 times after the first
- * frame. The host is told to pause nobody else, and its neighbours go on.
+ * Packets for the host wait until the storm is over, and then take no longer than before. Quanta of
+ * 65535 last 335.54 us at 100 Gbit/s: in 1.98 ms half of that time passes 11 times after the first
+ * frame. The host pauses no other port, and its neighbours continue.
  */
 static void test_a_storm_stops_who_sends_there(void **state)
 {
@@ -171,8 +172,7 @@ static void test_priorities_and_quanta(void **state)
     ran_close(&ran);
 }
 
-/* A PAUSE from a host begins at the port that it holds, and those that wait there are no victims.
- */
+/* A host's PAUSE begins at the port that it holds. Flows that wait there are no victims. */
 static void test_where_it_begins(void **state)
 {
     struct ran ran = ran_open(WINDOW STAR ENDLESS SLOW TIGHT, false, 1);
@@ -222,7 +222,7 @@ static void test_the_same_for_any_number_of_threads(void **state)
     }
 }
 
-/* A run that nothing arrives in for so long is not at its end while a storm is yet to end. */
+/* A run without arrivals for so long is not at its end while a storm is still to end. */
 static void test_the_end_of_a_storm_is_waited_for(void **state)
 {
     struct ran ran = ran_open(

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The slowest flows over time: they are those that the results name, what arrives in their spans is
- * what they have delivered, and nothing of the run changes by it.
+ * The slowest flows over time: they equal those in the results. The bytes that arrive in their
+ * spans equal the bytes delivered. The run does not change.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/support/ran.h"
 
-/* Large flows that meet, listed ones and ones of a source, and many that are too small. */
+/* Large flows that meet, listed and from a source, and many that are too small. */
 #define MEETING                                                                                    \
     "topology: {type: leaf_spine, leaves: 3, spines: 2, hosts_per_leaf: 4, host_rate: 25Gbps, "    \
     "link_rate: 50Gbps, delay: 1us}\nseed: 7\n"                                                    \
@@ -57,7 +57,7 @@ static void assert_slowest(const struct ran *ran, oche_time from)
     }
 }
 
-/* All that arrived is in the spans, from the one in which the flow started. */
+/* All arrived bytes are in the spans, from the span of the flow's start. */
 static void assert_bytes(const struct ran *ran, oche_time from)
 {
     for (uint32_t i = 0; i < oche_world_slowest_count(ran->world); i++) {
@@ -120,7 +120,7 @@ static void test_any_number_of_threads(void **state)
     ran_close(&one);
 }
 
-/* Many short intervals: spans are joined, and are what longer intervals give. */
+/* Many short intervals: spans are joined, and equal those of longer intervals. */
 static void test_joined_spans(void **state)
 {
     static const char fine[] = MEETING "duration: 4ms\nstop_when_done: false\n"
@@ -137,7 +137,7 @@ static void test_joined_spans(void **state)
     ran_close(&one);
 }
 
-/* A flow that never arrives is the slowest; flows that are too small are none. */
+/* A flow that never arrives is the slowest. Flows that are too small do not count. */
 static void test_unfinished_and_small(void **state)
 {
     static const char star[] = "topology: {type: star, hosts: 4, host_rate: 10Gbps}\n"
@@ -160,7 +160,7 @@ static void test_unfinished_and_small(void **state)
     ran_close(&large);
 }
 
-/* Where very many flows wait or are under way, none is followed, and the run is the same. */
+/* When very many flows wait or are under way, none is followed, and the run is the same. */
 static void test_too_many(void **state)
 {
     static const char star[] = "topology: {type: star, hosts: 17, host_rate: 100Gbps}\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows whose bytes are made at a rate of their own, over queue pairs, TCP and ExpressPass: nothing
- * leaves early, nothing is forgotten while the network is slow. What measures of such traffic need:
- * marks by flow. And flows with priority over others.
+ * Flows whose bytes are produced at a rate of their own, over queue pairs, TCP and ExpressPass. No
+ * byte leaves early, and none is lost while the network is slow. Measures for such traffic: marks
+ * by flow. Flows with priority over others.
  */
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
@@ -29,7 +29,7 @@ static struct oche_flow_plan supplied(uint32_t src, uint64_t bytes, uint64_t bps
     return flow;
 }
 
-/* Alone: what has arrived is what was made, but for what is on its way, at any time. */
+/* Alone: at any time all produced bytes have arrived, except those on their way. */
 static void arrives_as_it_is_made(void **state)
 {
     static const char *const schemes[] = {"none", "dcqcn", "dart", "expresspass", "dctcp"};
@@ -49,7 +49,7 @@ static void arrives_as_it_is_made(void **state)
                 small_world_run(&small, &flow, 1);
                 uint64_t made = oche_flow_supplied(&flow, end - 10 * OCHE_US);
                 uint64_t arrived = oche_world_flow_bytes(small.world, 0);
-                /* A packet more at the start, a segment less before it is whole; the way. */
+                /* A packet more at the start, a segment less before it is complete, and the way. */
                 if (arrived > made + 1024 || arrived + 2 * 1460 + rates[r] / 8 / 100000 < made)
                     fail_msg("%s at %llu bit/s: %llu bytes made, %llu there", schemes[s],
                              (unsigned long long)rates[r], (unsigned long long)made,
@@ -59,7 +59,7 @@ static void arrives_as_it_is_made(void **state)
             }
 }
 
-/* The last byte is made 8 ms after the start; the flow ends right after that. */
+/* The last byte is produced 8 ms after the start. The flow ends right after that. */
 static void ends_when_all_is_made(void **state)
 {
     static const char *const schemes[] = {"none", "expresspass", "dctcp"};
@@ -83,8 +83,8 @@ static void ends_when_all_is_made(void **state)
 }
 
 /*
- * Eight others crowd it out for some 7 ms, in which it gets less than is made; then it catches up,
- * faster than its data is made. A cap on its rate would leave it behind for good.
+ * Eight others displace it for about 7 ms, in which it gets less than is produced. Then it catches
+ * up, faster than its data is produced. A cap on its rate would leave it behind for good.
  */
 static void what_waits_is_not_forgotten(void **state)
 {
@@ -113,7 +113,10 @@ static void what_waits_is_not_forgotten(void **state)
         }
 }
 
-/* Whatever a scenario can name, flows that share a link too: no byte is there before it is made. */
+/*
+ * All that a scenario can name, also flows that share a link: no byte arrives before it is
+ * produced.
+ */
 static void every_scheme(const char *name)
 {
     static const uint64_t rates[] = {100 * OCHE_MBPS, 2 * OCHE_GBPS, 4 * OCHE_GBPS};
@@ -130,7 +133,7 @@ static void every_scheme(const char *name)
         for (uint32_t i = 0; i < 4; i++) {
             uint64_t made = oche_flow_supplied(&flows[i], end - flows[i].start);
             uint64_t arrived = oche_world_flow_bytes(small.world, i);
-            /* A queue pair's first packet goes at once. */
+            /* A queue pair's first packet leaves at once. */
             if (arrived > made + 1024)
                 fail_msg("%s, flow %u: %llu bytes made, %llu there", name, i,
                          (unsigned long long)made, (unsigned long long)arrived);
@@ -152,7 +155,7 @@ static void nothing_is_early(void **state)
         every_scheme(oche_endpoints[i]->name);
 }
 
-/* Retransmissions are no new data: with losses the flow keeps up as well. */
+/* Retransmissions are no new data: with losses the flow keeps its rate as well. */
 static void losses_do_not_slow_the_supply(void **state)
 {
     struct oche_flow_plan flow = supplied(1, 1000000000, OCHE_GBPS);
@@ -171,7 +174,7 @@ static void losses_do_not_slow_the_supply(void **state)
     small_world_free(&small);
 }
 
-/* Every mark that was set arrives, and is noted with the flow whose packet it is on. */
+/* Every mark arrives, and is counted for the flow of the marked packet. */
 static void marks_are_noted_by_flow(void **state)
 {
     struct oche_flow_plan flows[9];
@@ -204,7 +207,7 @@ static void marks_are_noted_by_flow(void **state)
     small_world_free(&small);
 }
 
-/* Two that fill the receiver's queue, and a short one that does, or does not, go before them. */
+/* Two flows fill the receiver's queue. A short one does, or does not, have priority. */
 static void priority(void **state)
 {
     oche_time took[2];

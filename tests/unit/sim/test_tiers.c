@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings for a tier of switches alone: who has them, and what they change there. */
+/* Settings for a tier of switches: which switches get them, and the effects. */
 #include <stdio.h>
 #include <string.h>
 
@@ -69,7 +69,7 @@ static void check_derived(const struct oche_world *world, const char *key, const
     assert_string_equal(text, expected);
 }
 
-/* `auto` follows from the ports of the tier, and the tier's own values from what is not given. */
+/* `auto` follows from the ports of the tier. A tier's own values follow from missing ones. */
 static void test_what_auto_is_by_tier(void **state)
 {
     struct oche_scenario *scenario;
@@ -99,7 +99,7 @@ static void test_what_auto_is_by_tier(void **state)
     oche_scenario_close(scenario);
 }
 
-/* An endpoint that sets what all switches have sets it in tiers, too. */
+/* An endpoint that changes all switches' settings changes those of tiers, too. */
 static void test_dctcp_marks_by_k_in_every_tier(void **state)
 {
     struct oche_scenario *scenario;
@@ -176,7 +176,7 @@ static void test_the_middle_tier(void **state)
     oche_scenario_close(scenario);
 }
 
-/* A list of nodes may have none of a tier that the topology's type knows. */
+/* A list of nodes may be empty for a tier that the topology's type knows. */
 static void test_a_tier_without_switches_is_refused(void **state)
 {
     static const char text[] =

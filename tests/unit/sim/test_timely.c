@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two greedy flows share 10 Gbit/s under TIMELY and under its patch ("ECN or Delay" sec 4;
- * timely.md#patched).
- *
- * What is claimed. Patched: from 7 and 3 Gbit/s both come within 2 % of each other, and the queue
- * is the fixed point's, 78 KB (N = 2, delta 10 Mbit/s, beta 0.008, T_low 50 us), to 10 %; and to 3
- * % the same formula with the empty path's RTT, which counts against T_low here: C * (1.25 * T_low
- * - RTT). Original: there is no such point: where the flows start decides what they have much
- * later, and they do not come nearer to each other.
+ * timely.md#patched). Claims for the patch: from 7 and 3 Gbit/s both come within 2 % of each other.
+ * The queue is the fixed point's, 78 KB (N = 2, delta 10 Mbit/s, beta 0.008, T_low 50 us), within
+ * 10 %. It is within 3 % of the same formula with the empty path's RTT, which counts against T_low
+ * here: C * (1.25 * T_low - RTT). Claim for the original: there is no such point. The start
+ * determines the rates much later, and they do not approach each other.
  */
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
@@ -23,12 +21,12 @@
 #define ACK_LINE   (66 + OCHE_GAP_BYTES)
 
 struct result {
-    double share;   /* the first flow's, of what both received after warm-up */
+    double share;   /* the first flow's share of the bytes received after warm-up */
     double goodput; /* of both, bits per second */
     double queue;   /* of the bottleneck, mean, bytes on the line */
 };
 
-/* RTT of the last packet of a segment when nothing waits, less its own time at line rate. */
+/* RTT of the last packet of a segment in an empty network, less its own time at line rate. */
 static double empty_rtt_s(void)
 {
     oche_time there = 3 * (oche_time_of_bytes(LINE_BYTES, RATE) + DELAY);
@@ -106,7 +104,7 @@ static void test_original_keeps_its_start(void **state)
     assert_true(uneven.share > 0.65);
     assert_true(other.share < 0.35);
     assert_true(even.share > 0.4 && even.share < 0.6);
-    /* Patched, the same start is nearly forgotten by then. */
+    /* Patched, the start has almost no effect by then. */
     struct result patched =
         run("timely_patched", 7 * OCHE_GBPS, 3 * OCHE_GBPS, 20 * OCHE_MS, 60 * OCHE_MS);
     assert_true(patched.share < 0.6);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every cause of a timeout, forced by losing the very packets ("Error recovery of RDMA packets in
+ * Every cause of a timeout, forced by losing the right packets ("Error recovery of RDMA packets in
  * data center networks" Fig 4), with one thread and with two. Host 0 sends to host 1 over a switch;
- * only the last packet of a message asks for an ACK, and a message is shorter than a round trip, so
- * that all of it has left before a NAK can arrive.
+ * only the last packet of a message asks for an ACK, and a message is shorter than a round trip. So
+ * all of it has left before a NAK can arrive.
  */
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
@@ -14,7 +14,7 @@
 #define PACKETS 10
 #define LAST    (PACKETS - 1)
 
-/* The ports where things get lost. */
+/* The ports where packets are lost. */
 #define FROM_SENDER   "host0"
 #define TO_RECEIVER   "tor0:host1"
 #define FROM_RECEIVER "host1"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows that are WRITEs, SENDs and READs, and flows of several messages: the data takes the same
- * way whoever asks for it, and arrives completely whatever is lost.
+ * Flows that are WRITEs, SENDs and READs, and flows of several messages. The data takes the same
+ * way in all of them, and arrives completely for any losses.
  */
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
@@ -34,7 +34,7 @@ static const struct oche_nic_stats *stats_of(const struct small_world *small, ui
     return oche_host_stats(oche_world_host(small->world, host));
 }
 
-/* Alone, a flow takes exactly the ideal time, which has the way of a READ's request in it. */
+/* Alone, a flow takes exactly the ideal time, which includes a READ's request. */
 static void alone_is_ideal(void **state)
 {
     static const uint64_t sizes[] = {1, 1024, 1025, 2049, 5000, 300000};
@@ -64,7 +64,7 @@ static void alone_is_ideal(void **state)
                 }
 }
 
-/* A READ's request goes one way and its data the other; nothing acknowledges the data. */
+/* A READ's request goes one way and its data the other. The data gets no ACK. */
 static void a_read_has_one_request(void **state)
 {
     struct oche_flow_plan flow = flow_of(OCHE_VERB_READ, 2, 5, 100 * 1024, 0);
@@ -87,7 +87,7 @@ static void a_read_has_one_request(void **state)
     small_world_free(&small);
 }
 
-/* Four to one. Marks become CNPs, or PAUSEs spread, and both reach the hosts that send the data. */
+/* Four to one. Marks cause CNPs, or PAUSEs spread, and both reach the hosts that send the data. */
 static void incast_slows_down_the_sources(void **state)
 {
     static const char *const schemes[] = {"dcqcn", "none"};
@@ -125,7 +125,7 @@ static void incast_slows_down_the_sources(void **state)
         }
 }
 
-/* Whatever is lost, all bytes arrive, and at the right place. */
+/* For any losses, all bytes arrive, and at the right place. */
 static void losses_are_repaired(void **state)
 {
     static const char *const schemes[] = {"none", "dcqcn", "cubic"};
@@ -160,8 +160,8 @@ static void losses_are_repaired(void **state)
 }
 
 /*
- * The source of a READ gives up its queue pair after a while. The end of the first one's data is
- * lost twice; until it is asked for again other flows have taken the queue pair's memory.
+ * The source of a READ gives up its queue pair after a while. The end of the first READ's data is
+ * lost twice. Before it is requested again, other flows have taken the queue pair's memory.
  */
 static void a_source_that_has_forgotten(void **state)
 {
@@ -183,7 +183,7 @@ static void a_source_that_has_forgotten(void **state)
         assert_int_equal(small.totals.flows_completed, 40);
         assert_int_equal(small.totals.corrupt_bytes, 0);
         const struct oche_flows *done = oche_world_flows(small.world);
-        /* recoveries[3] is faster: its queue pair is still there */
+        /* recoveries[3] is faster: its queue pair still exists */
         assert_true(r == 3 || done->received[0].delivered > 2 * OCHE_MS);
         assert_int_equal(done->sent[0].timeouts, 1);
         assert_int_equal(small.totals.timeout_causes[OCHE_TIMEOUT_OTHER],
@@ -194,7 +194,7 @@ static void a_source_that_has_forgotten(void **state)
     }
 }
 
-/* One queue pair may have so many READs under way; the others wait for their turn. */
+/* One queue pair may have so many READs under way; the others wait. */
 static void few_reads_at_a_time(void **state)
 {
     oche_time last[2];
@@ -221,7 +221,7 @@ static void few_reads_at_a_time(void **state)
     assert_true(last[0] > 160 * OCHE_US && last[0] < 164 * OCHE_US);
 }
 
-/* All verbs beside each other, with threads. */
+/* All verbs together, with threads. */
 static void threads_change_nothing(void **state)
 {
     uint64_t hash[3];
@@ -259,7 +259,7 @@ static void threads_change_nothing(void **state)
 
 #define GIB UINT64_C(1073741824)
 
-/* Four messages in all, and no time between them. */
+/* Four messages in total, with no time between them. */
 static void longer_than_a_message(void **state)
 {
     (void)state;

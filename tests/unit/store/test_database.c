@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results files that somebody else made: what does not work in them. */
+/* Results files made by others, and their rejection. */
 #include "store/database.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 static char folder[] = "/tmp/oche-database-XXXXXX", path[64];
 static struct oche_error reason;
 
-/* Makes a file with a table, and what else the statements say. */
+/* Makes a file with a table, and the effects of the other statements. */
 static void make(const char *statements)
 {
     sqlite3 *database = NULL;
@@ -64,7 +64,7 @@ static void test_views_and_triggers(void **state)
     sqlite3_close(database);
 }
 
-/* Whatever makes it endless: here a statement of our own. */
+/* Any cause of an endless statement: here one of our own. */
 static void test_steps_are_counted(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One run, one file: what is written is there, and nothing is there that is not whole. */
+/* One run, one file: all written data is there, and no incomplete file. */
 #include "tests/support/test.h"
 
 #include <dirent.h>
@@ -35,7 +35,7 @@ static int remove_folder(void **state)
     return system(command);
 }
 
-/* How many files the folder has. */
+/* Returns how many files the folder has. */
 static unsigned files(void)
 {
     DIR *directory = opendir(folder);
@@ -48,7 +48,7 @@ static unsigned files(void)
     return count;
 }
 
-/* The first column of the first row, as text. */
+/* Returns the first column of the first row, as text. */
 static const char *ask(const char *query)
 {
     static char answer[256];
@@ -303,7 +303,7 @@ static void test_a_place_that_cannot_be_written(void **state)
                         "/nowhere/run.sqlite: cannot be written: No such file or directory");
 }
 
-/* Whatever else has the name stays as it is. */
+/* Any other file of that name is not changed. */
 static void test_what_is_not_ours_stays(void **state)
 {
     char expected[300];
@@ -326,8 +326,7 @@ static void test_what_is_not_ours_stays(void **state)
     assert_string_equal(error.text, expected);
     rmdir(path);
 
-    /* Another program's database, one with tables of these names that is a sweep's, an old run's.
-     */
+    /* Another program's database, a sweep's with tables of these names, an old run's. */
     static const struct {
         const char *sql;
         bool ours;
@@ -350,7 +349,7 @@ static void test_what_is_not_ours_stays(void **state)
         unlink(path);
     }
 
-    /* What takes the name while the run goes on stays too. */
+    /* A file that takes the name during the run is not changed either. */
     results = oche_results_create(path, &error);
     assert_non_null(results);
     assert_int_equal(mkdir(path, 0777), 0);
@@ -386,7 +385,7 @@ static void test_csv(void **state)
                                                  "tor0:host1,pauses,4\n");
 }
 
-/* And what schema 3 called them, as a view. */
+/* And the same under schema 3's name, as a view. */
 static void test_metrics(void **state)
 {
     struct oche_results *results = oche_results_create(path, &error);

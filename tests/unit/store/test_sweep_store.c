@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep's file: what is committed stays whatever happens, and only its own sweep goes on in it.
- */
+/* A sweep's file: committed data is permanent, and only the same sweep may continue in it. */
 #include "store/sweep_store.h"
 
 #include <math.h>
@@ -66,7 +65,7 @@ static struct oche_sweep_store *open_kind(const char *kind, bool restart)
     return store;
 }
 
-/* The first column of the first row, as text; "" without one. */
+/* Returns the first column of the first row, as text; "" without one. */
 static const char *ask(const char *query)
 {
     static char answer[256];
@@ -156,14 +155,14 @@ static void test_what_is_written_is_there(void **state)
 /* ---- without memory ---- */
 
 static sqlite3_mem_methods usual;
-static unsigned allocations; /* that are left until one fails; 0: none fails */
+static unsigned allocations; /* allocations left until one fails; 0: none fails */
 
 static void *allocate(int bytes)
 {
     return allocations > 0 && --allocations == 0 ? NULL : usual.xMalloc(bytes);
 }
 
-/* In a process of its own: writes a point while SQLite's n-th allocation fails. */
+/* In a separate process: writes a point while SQLite's n-th allocation fails. */
 enum { ENOUGH, NOT_NEEDED, REFUSED };
 static int write_without_memory(unsigned n)
 {
@@ -181,7 +180,7 @@ static int write_without_memory(unsigned n)
     store = oche_sweep_store_open(path, &description, true, &error);
     if (store == NULL)
         return -1;
-    global_expecting_assert = 1; /* oche_panic says that memory is out, and comes back here */
+    global_expecting_assert = 1; /* oche_panic reports missing memory, and returns here */
     if (setjmp(global_expect_assert_env) != 0)
         return REFUSED;
     allocations = n;
@@ -195,7 +194,7 @@ static int write_without_memory(unsigned n)
     return failed ? NOT_NEEDED : ENOUGH;
 }
 
-/* A point is complete, or the store says that it is not. */
+/* A point is complete, or the store reports that it is not. */
 static void test_without_memory(void **state)
 {
     unsigned refused = 0;
@@ -220,7 +219,7 @@ static void test_without_memory(void **state)
     assert_true(refused > 5);
 }
 
-/* A failure is tried again: nothing of it stays. */
+/* A failed point is tried again: nothing of the failure remains. */
 static void test_a_point_is_written_anew(void **state)
 {
     struct oche_sweep_store *store = open_kind("sweep", false);
@@ -329,7 +328,9 @@ static void test_one_process_at_a_time(void **state)
     oche_sweep_store_close(open_kind("sweep", false));
 }
 
-/* A process that writes point after point is killed somewhere, ten times: whole points remain. */
+/*
+ * A process that writes point after point is killed at ten random times: only whole points remain.
+ */
 static void test_kill_9_loses_nothing_that_was_finished(void **state)
 {
     (void)state;
@@ -366,7 +367,8 @@ static void test_kill_9_loses_nothing_that_was_finished(void **state)
         struct oche_sweep_store *store = open_kind("sweep", false);
         size_t found = oche_sweep_store_done(store, done, 1000);
 
-        assert_in_range(found, said, said + 1); /* one may be committed and not yet said */
+        /* one point may be committed but not yet reported */
+        assert_in_range(found, said, said + 1);
         oche_sweep_store_close(store);
         assert_string_equal(ask("PRAGMA integrity_check"), "ok");
         assert_string_equal(ask("SELECT (SELECT count(*) FROM points) = (SELECT count(*) FROM"
@@ -448,7 +450,9 @@ static void run_sql(const char *sql)
     sqlite3_close(database);
 }
 
-/* A figure of schema 1, from before claims said whether they are sure: gone on with, it is today's.
+/*
+ * A figure of schema 1, from before claims stated their certainty. After continuing it has the
+ * present schema.
  */
 static void test_an_older_figure_is_brought_up_to_date(void **state)
 {
@@ -531,14 +535,14 @@ static void test_csv(void **state)
                               "0,0,4,0,18446744073709551614,goodput,bps,5\n");
 }
 
-/* Commit says so, and goes on saying so. */
+/* Commit reports it, and reports it again each time. */
 static void test_a_row_that_cannot_be_written(void **state)
 {
     struct oche_sweep_store *store = open_kind("sweep", false);
     sqlite3 *reader;
 
     (void)state;
-    /* A table that is gone stands for all that can go wrong with a row. */
+    /* A missing table stands for every error with a row. */
     assert_int_equal(sqlite3_open(path, &reader), SQLITE_OK);
     assert_int_equal(sqlite3_exec(reader, "DROP TABLE metrics", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(reader);

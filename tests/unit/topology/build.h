@@ -13,8 +13,7 @@ struct setting {
     const char *text;
 };
 
-/* Builds, or fills `error` and returns false. Ranges are checked too, as the scenario reader does.
- */
+/* Builds, or fills `error` and returns false. Also checks ranges, as the scenario reader does. */
 bool try_build(const char *type, const struct setting *settings, struct oche_topology *topology,
                struct oche_error *error);
 /* Builds what must be right. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clos: the networks of Dart and DCQCN come out, and what does not divide says what would. */
+/*
+ * Clos: the networks of Dart and DCQCN result, and numbers that do not divide are rejected with the
+ * nearest that do.
+ */
 #include <string.h>
 
 #include "tests/unit/topology/build.h"
@@ -21,7 +24,7 @@ static uint32_t links_between(const struct oche_topology *t, uint32_t a, uint32_
     return count;
 }
 
-/* dart.md#topology is what the presets make. */
+/* The presets make the networks of dart.md#topology. */
 static void test_dart_network(void **state)
 {
     struct oche_topology t = built("clos", NO_SETTINGS);
@@ -138,7 +141,7 @@ static void test_errors(void **state)
                  "many; give a number of uplinks, or another core_rate");
     assert_error("clos", SET({"pods", 1024}, {"tors_per_pod", 256}, {"hosts_per_tor", 16}),
                  "pods: 4194304 hosts and 267264 switches; at most 1048576 nodes");
-    /* The largest that the ranges allow must be refused, not attempted. */
+    /* The largest in the ranges must be rejected, not attempted. */
     assert_error("clos",
                  SET({"pods", 1024}, {"tors_per_pod", 2}, {"hosts_per_tor", 1},
                      {"uplinks_per_tor", 1024}, {.name = "oversubscription", .real = 0},

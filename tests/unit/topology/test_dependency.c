@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cyclic buffer dependencies: found where there is one, and nowhere else. */
+/* Cyclic buffer dependencies: found where one exists, and nowhere else. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static struct oche_circle circle_of_all(const struct oche_topology *topology,
     return circle;
 }
 
-/* What topologies say of themselves (up_down), so that nobody looks: it must be so. */
+/* Topologies that are up_down are not searched, so the property must be true. */
 static void test_up_down(void **state)
 {
     static const struct {
@@ -95,7 +95,7 @@ static struct oche_topology ring(unsigned switches)
     return built("from_file", SET({.name = "file", .text = file_path}));
 }
 
-/* Shortest paths in a ring of four go two hops, in both directions: two circles, one is named. */
+/* Shortest paths in a ring of four take two hops, in both directions: two circles, one is named. */
 static void test_ring(void **state)
 {
     struct oche_topology t = ring(4);
@@ -111,7 +111,9 @@ static void test_ring(void **state)
     oche_topology_free(&t);
 }
 
-/* In a ring of three they go one hop: nothing waits. A chain of waiting that ends is no circle. */
+/*
+ * In a ring of three they take one hop: no port waits. A chain of waiting that ends is no circle.
+ */
 static void test_no_circle(void **state)
 {
     struct oche_topology t = ring(3);
@@ -128,7 +130,7 @@ static void test_no_circle(void **state)
     t = ring(5);
     r = routed(&t);
     dependencies = oche_dependencies_create(&t);
-    for (uint32_t src = 0; src < 4; src++) { /* all but the one that would close it */
+    for (uint32_t src = 0; src < 4; src++) { /* all but the one that would close the circle */
         oche_topology_walk(&t, r.of, 1, false, src, (src + 2) % 5, 0, &walk);
         assert_int_equal(walk.count, 4);
         oche_dependencies_add(dependencies, &walk);

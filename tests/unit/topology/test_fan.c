@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many ports can feed a port: by counting on paper, and by following single pairs of hosts. */
+/* How many ports can feed a port: by counting on paper, and by following each pair of hosts. */
 #include <stdlib.h>
 
 #include "tests/unit/topology/build.h"
@@ -23,7 +23,7 @@ static struct fans made(const char *type, const struct setting *settings)
     return fans;
 }
 
-/* The routes point to the topology, which must have its place by then. */
+/* The routes point to the topology, so its address must be final. */
 static void count(struct fans *fans)
 {
     fans->routes = routed(&fans->topology);
@@ -63,7 +63,7 @@ static void test_star(void **state)
     done(&fans);
 }
 
-/* Up and down: what came down does not go up again. */
+/* Up and down: a packet that came down does not go up again. */
 static void test_leaf_spine(void **state)
 {
     struct fans fans = made("leaf_spine", SET({"leaves", 4}, {"spines", 3}, {"hosts_per_leaf", 5}));

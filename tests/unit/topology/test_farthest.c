@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The longest round trip: against all pairs of hosts and all their shortest paths, one by one. */
+/* The longest round trip, against all pairs of hosts and all their shortest paths, one by one. */
 #include <string.h>
 
 #include "sim/topology/builder.h"
@@ -114,7 +114,7 @@ static void add_link(struct oche_topology *topology, struct oche_random *random,
     oche_topology_link(topology, a, b, rate, delay);
 }
 
-/* Any connected graph of switches, some links double, with hosts at any of them. */
+/* A connected random graph of switches, some links double, with hosts at random switches. */
 static struct oche_topology draw(struct oche_random *random)
 {
     uint32_t hosts = 2 + (uint32_t)below(random, 12), switches = 1 + (uint32_t)below(random, 8);
@@ -158,8 +158,8 @@ static void test_random(void **state)
 }
 
 /*
- * A host far away with a slow link makes round trips long, and windows not longer than its link
- * carries; the far host is none of those that a sample would have.
+ * A host far away with a slow link lengthens round trips, but windows only up to its link's
+ * capacity. The far host would not be in a sample.
  */
 static void test_one_slow_host(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topologies from a file: what is read, and every error with its line. */
+/* Topologies from a file: accepted texts, and every error with its line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +182,7 @@ static void test_missing(void **state)
                  "topology.file: /: Is a directory; a readable file would be right");
 }
 
-/* Bytes that are no text, long lines, cut lines: an error or a topology, never more. */
+/* Bytes that are no text, long lines, cut lines: an error or a topology, never a crash. */
 static void test_noise(void **state)
 {
     static const char alphabet[] = "host switch link a b s 10Gbps 1us tor \n\n#.9\xff";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What misrouting switches know: which way is up, and behind which ports there is a way on. */
+/* The knowledge of misrouting switches: which way is up, and behind which ports a way continues. */
 #include "tests/unit/topology/build.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void up(void **state)
         for (uint32_t p = 0; p < t.nodes[n].port_count; p++) {
             const struct oche_topology_port *end = oche_topology_port(&t, n, p);
 
-            /* One end of each link is above the other, and tiers decide. */
+            /* One end of each link is above the other, as the tiers decide. */
             assert_int_equal(oche_topology_is_up(&t, n, p),
                              !oche_topology_is_up(&t, end->peer, end->peer_port));
             assert_int_equal(oche_topology_is_up(&t, n, p),
@@ -82,10 +82,10 @@ static void fat_tree(void **state)
                 if (peer < t.host_count)
                     on = false; /* hosts pass nothing on */
                 else if (t.nodes[n].kind == OCHE_NODE_TOR)
-                    on = goal != n; /* from above its own hosts are behind itself only */
+                    on = goal != n; /* from above, its own hosts are only behind itself */
                 else if (t.nodes[n].kind == OCHE_NODE_AGGREGATION)
                     on = t.nodes[peer].kind == OCHE_NODE_TOR || !same_pod;
-                /* From a core each pod has another core, or is the goal's own. */
+                /* From a core, each pod either has another core or is the destination's own pod. */
                 assert_int_equal(bit(&routes, bits, p, g), on);
             }
         free(bits);
@@ -94,7 +94,7 @@ static void fat_tree(void **state)
     oche_topology_free(&t);
 }
 
-/* From a dumbbell's side there is one way, and none around it. */
+/* From a dumbbell's side there is one way, and no way around it. */
 static void dumbbell(void **state)
 {
     struct oche_topology t = built("dumbbell", NO_SETTINGS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes over threads: balanced, pods whole, few links cut, the same every time. */
+/* Nodes over threads: balanced, pods whole, few links cut, always the same. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void test_fat_tree(void **state)
 
         assert_int_equal(s.parts, parts);
         assert_int_equal(s.smallest, s.largest); /* it divides */
-        /* Only links to cores are cut, and of those 1/parts stays within. */
+        /* Only links to cores are cut, and 1/parts of them stay within a part. */
         assert_int_equal(s.cut_links, 128 - 128 / parts);
         for (uint32_t host = 0; host < 128; host++)
             assert_int_equal(s.part[host], s.part[oche_topology_port(&t, host, 0)->peer]);

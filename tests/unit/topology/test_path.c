@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time of a message alone: against hand computation, and against frames sent one by one. */
+/* The time of a single message, against computation by hand and against frames sent one by one. */
 #include "tests/unit/topology/build.h"
 
 /* Hand: 10 Gbit/s is 800 ps a byte; 3 frames of 1000 bytes over 2 links of 1 us. */
@@ -22,7 +22,9 @@ static void test_equal_frames(void **state)
                      4 * OCHE_US + (800 + 1600 + 80 + 160) * OCHE_NS);
 }
 
-/* Frame by frame: a link takes a frame when it has it whole and is done with the one before. */
+/*
+ * Frame by frame: a link takes a frame when it has arrived completely and the one before has left.
+ */
 static oche_time one_by_one(const struct oche_path *path, const struct oche_frames *frames)
 {
     oche_time free_at[OCHE_PATH_LINKS] = {0}, arrival = 0;

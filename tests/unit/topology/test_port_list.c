@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of ports: names, patterns, and what is told where nothing matches. */
+/* Lists of ports: names, patterns, and the message if none matches. */
 #include <stdio.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ static void test_patterns(void **state)
     (void)state;
     assert_found("tor0:*", OCHE_PORTS_OF_SWITCHES, "tor0:host0 tor0:host1 tor0:agg0 tor0:agg1");
     assert_found("tor0:agg?", OCHE_PORTS_OF_SWITCHES, "tor0:agg0 tor0:agg1");
-    /* a port that was named before stays where it was */
+    /* a port that was named before keeps its place */
     assert_found("tor0:host1, tor0:host*", OCHE_PORTS_OF_SWITCHES, "tor0:host1 tor0:host0");
     assert_count("tor*:up*", OCHE_PORTS_OF_SWITCHES, 16);
     assert_count("tor*:down*", OCHE_PORTS_OF_SWITCHES, 16);
@@ -134,7 +134,7 @@ static struct oche_topology parallel(void)
     return topology;
 }
 
-/* Each of parallel links has a name of its own; the name that they share means all of them. */
+/* Each of the parallel links has its own name. Their common name means all of them. */
 static void test_parallel(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes: every packet arrives by a shortest path, and ECMP sets are as large as they should be. */
+/* Routes: every packet arrives by a shortest path, and ECMP sets have the right size. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static void assert_same_sets(const struct oche_topology_routes *a,
         }
 }
 
-/* Where all is there, up and down is the shortest. */
+/* In a complete network, up and down is the shortest. */
 static void test_up_down(void **state)
 {
     static const char *const types[] = {"star",       "dumbbell", "parking_lot",
@@ -100,7 +100,9 @@ static void kill(const struct oche_topology *t, bool *dead, const char *name)
     dead[oche_topology_port(t, node, port)->link] = true;
 }
 
-/* leaf0 and leaf1 have no spine in common: they meet by way of leaf2 only, which goes up again. */
+/*
+ * leaf0 and leaf1 have no common spine. They meet only through leaf2, where the path goes up again.
+ */
 static void test_around(void **state)
 {
     struct oche_topology t =
@@ -182,14 +184,14 @@ static void test_ecmp_sets(void **state)
     assert_int_equal(candidates(&r, "agg0", 16), 1);   /* down */
     assert_int_equal(candidates(&r, "agg0", 1023), 4); /* up */
     assert_int_equal(candidates(&r, "core0", 1023), 1);
-    /* One table for all ToR, one for all cores, one for the aggregation of each pod. */
+    /* One table for all ToRs, one for all cores, one for the aggregation of each pod. */
     assert_int_equal(r.table_count, 1 + 1 + 16);
     assert_ptr_equal(r.of[0].set_of_group, r.of[63].set_of_group);
     oche_topology_routes_free(&r);
     oche_topology_free(&t);
 }
 
-/* A square of switches with a double link on one side, and a short cut that is not shortest. */
+/* A square of switches with a double link on one side, and a diagonal that is not shortest. */
 static void test_uneven_paths(void **state)
 {
     char path[] = "/tmp/oche-routes-XXXXXX";
@@ -256,7 +258,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* 8192 hosts: the time is printed; that tables are shared is what keeps them in the cache. */
+/* 8192 hosts: the time is printed. Shared tables keep them in the cache. */
 static void test_large(void **state)
 {
     double start = seconds(), half;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes from a file: who goes where, what counts more, and what is refused. */
+/* Routes from a file: which packets they apply to, their precedence, and rejected lines. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static void read_routes(struct net *net, const char *text)
         fail_msg("%s", error.text);
 }
 
-/* The neighbours that `sw` may send packets for `host` to, in the order of its routes. */
+/* Returns the neighbours to which `sw` may send packets for `host`, in the order of its routes. */
 static void assert_next(const struct net *net, const char *sw, const char *host, const char *next)
 {
     const struct oche_topology *t = &net->topology;
@@ -91,7 +91,7 @@ static void test_unmentioned_keeps_shortest(void **state)
     end(&net);
 }
 
-/* Whatever the order of lines: a host counts more than its switch, and that more than all. */
+/* In any order of lines, a host counts before its switch, and that before "all". */
 static void test_what_counts_more(void **state)
 {
     static const char *const texts[] = {
@@ -115,7 +115,7 @@ static void test_what_counts_more(void **state)
     end(&net);
 }
 
-/* A ToR that does not deliver: only a line that names the host can say that. */
+/* A ToR that does not deliver: only a line that names the host can cause that. */
 static void test_own_hosts(void **state)
 {
     struct net net;
@@ -145,7 +145,7 @@ static void test_ports(void **state)
     end(&net);
 }
 
-/* The switch's own routing goes by these tables, and a walk says the same. */
+/* The switch's own routing uses these tables, and a walk agrees. */
 static void test_walks(void **state)
 {
     struct net net;
@@ -199,7 +199,7 @@ static void test_fan(void **state)
     uint32_t spine = net.topology.nodes[oche_topology_find(&net.topology, "spine1")].first_port;
     assert_int_equal(in_before[spine], 1);
     assert_int_equal(in[spine + 1], 1);
-    assert_int_equal(in[spine], 1); /* for host1; host0's come back where they came from */
+    assert_int_equal(in[spine], 1); /* for host1; packets for host0 return the way they came */
     end(&net);
 }
 
@@ -276,7 +276,7 @@ static void test_refused(void **state)
     end(&net);
 }
 
-/* A line of more words than any statement has, and one without an end. */
+/* A line with more words than any statement has, and one without an end. */
 static void test_long_lines(void **state)
 {
     char text[4096] = "leaf0 leaf1";
@@ -298,7 +298,7 @@ static void test_long_lines(void **state)
     end(&net);
 }
 
-/* The ports of a walk as text. */
+/* Returns the ports of a walk as text. */
 static void walk_text(const struct net *net, uint32_t src, uint32_t dst, uint32_t hash, char *text)
 {
     struct oche_walk walk;
@@ -312,7 +312,7 @@ static void walk_text(const struct net *net, uint32_t src, uint32_t dst, uint32_
     }
 }
 
-/* A pinned flow takes its path whatever else is said, and others of the same hosts do not. */
+/* A pinned flow takes its path against all other lines. Other flows of the same hosts do not. */
 static void test_pinned(void **state)
 {
     char text[256];
@@ -342,7 +342,7 @@ static void test_pinned(void **state)
     end(&net);
 }
 
-/* Paths that are not shortest ones, and many at a switch. */
+/* Paths that are not shortest, and many at one switch. */
 static void test_pinned_detour(void **state)
 {
     char text[256], lines[8192] = "";

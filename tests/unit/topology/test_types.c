@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts, degrees, names, port order and places of the types that are not clos or from_file. */
+/* Counts, degrees, names, port order and places of all types except clos and from_file. */
 #include <string.h>
 
 #include "sim/topology/builder.h"
 #include "tests/unit/topology/build.h"
 
-/* What holds for every topology: both ends of each link agree, and hosts have one link. */
+/* Rules for every topology: both ends of each link agree, and hosts have one link. */
 static void assert_sound(const struct oche_topology *t)
 {
     uint32_t ports = 0;
@@ -143,7 +143,7 @@ static void test_automatic_leaf_spine(void **state)
     check_auto_leaf_spine(16, 4, 800, 1600); /* no faster Ethernet: 2:1 */
     check_auto_leaf_spine(48, 4, 25, 400);   /* 300 would do */
     check_auto_leaf_spine(4, 4, 25, 25);
-    check_auto_leaf_spine(2, 8, 30, 30); /* enough as it is, though no rate of Ethernet */
+    check_auto_leaf_spine(2, 8, 30, 30); /* enough, though no rate of Ethernet */
     check_auto_leaf_spine(2, 1, 30, 100);
     check_auto_leaf_spine(4, 2, 3200, 3200); /* never slower than the hosts */
 }
@@ -185,9 +185,9 @@ static void test_automatic_clos(void **state)
     check_auto_clos(SET(FAST_CLOS), 400, 400);
     check_auto_clos(SET(FAST_CLOS, {"core_rate", 800 * OCHE_GBPS}), 400, 800);
     check_auto_clos(SET(FAST_CLOS, {"link_rate", 800 * OCHE_GBPS}), 800, 800);
-    check_auto_clos(two, 800, 800); /* two uplinks and 4:1 need so much */
+    check_auto_clos(two, 800, 800); /* two uplinks and 4:1 need this much */
     check_auto_clos(none, 400, 400);
-    /* Four times the hosts' rate, where Ethernet has it and four uplinks or more are left. */
+    /* Four times the hosts' rate, if Ethernet has it and at least four uplinks remain. */
     check_auto_clos(fast, 1600, 1600);
     check_auto_clos(many, 100, 100);
     check_auto_clos(few, 400, 400);

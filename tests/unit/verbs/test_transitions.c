@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which attributes a state change needs: for each change, what a program that works gives, written
- * out; without any one of them, or with one that does not belong there, it is refused.
+ * Attributes of state changes. For each change, a working program's attributes, written out.
+ * Without one of them, or with a wrong additional one, the change is rejected.
  */
 #include "tests/support/test.h"
 
@@ -65,7 +65,9 @@ static void test_attributes(void **state)
     }
 }
 
-/* To RESET and ERR from everywhere, with nothing else; no other way but those above and INIT. */
+/*
+ * To RESET and ERR from every state, without attributes. No other change but those above and INIT.
+ */
 static void test_states(void **state)
 {
     static const enum ibv_qp_type types[] = {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD};

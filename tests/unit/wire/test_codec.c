@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The place of each field on the wire, written out by hand from rocev2.md#bth and #headers, and
- * what the encoder does at its edges.
+ * The place of each field on the wire, written by hand from rocev2.md#bth and #headers, and the
+ * encoder's edge cases.
  */
 #include <string.h>
 
@@ -95,7 +95,7 @@ static void bth_bits(void **state)
     want[8] = 0x20;
     oche_encode_headers(&packet, NULL, bytes);
     assert_memory_equal(bytes, want, OCHE_BTH_BYTES);
-    packet.bth = OCHE_BTH_PAD_MASK; /* not taken from here, but from the length */
+    packet.bth = OCHE_BTH_PAD_MASK; /* not used here; the length decides */
     packet.bth_reserved = 0xff;
     packet.payload_bytes = 5;
     want[1] = 0x30;
@@ -105,7 +105,7 @@ static void bth_bits(void **state)
     assert_memory_equal(bytes, want, OCHE_BTH_BYTES);
 }
 
-/* An extension line that `ext` does not name was never written: it must not reach the wire. */
+/* An extension line that `ext` does not name was never written, so it must not reach the wire. */
 static void nothing_without_ext(void **state)
 {
     const uint8_t zeros[OCHE_ATOMIC_BYTES] = {0};
@@ -114,7 +114,7 @@ static void nothing_without_ext(void **state)
 
     (void)state;
     packet.ext = 0;
-    packet.aeth = 0; /* on the hot line: always meant */
+    packet.aeth = 0; /* on the hot line: always valid */
     for (unsigned opcode = 0; opcode < OCHE_OPCODES; opcode++) {
         const struct oche_opcode_row *row = oche_opcode((uint8_t)opcode);
 
@@ -144,7 +144,10 @@ static void cnp_layout(void **state)
     oche_cnp_fill(&cnp, 0x11, 0x1234, true);
     assert_int_equal(cnp.frame_bytes, 98);
 
-    /* A peer that writes something into the reserved bytes: kept, so that the bytes come back. */
+    /*
+     * A peer that writes into the reserved bytes: they are kept, so encoding returns the same
+     * bytes.
+     */
     cnp.ext = OCHE_EXT_CNP;
     memset(cnp.cnp_reserved + 3, 0x5a, 9);
     count = oche_encode_frame(&cnp, &frame, crc_zlib, bytes, sizeof bytes);
@@ -156,7 +159,7 @@ static void cnp_layout(void **state)
     assert_memory_equal(again, bytes, count);
 }
 
-/* Extended RC: where each field lies, and that what was put comes back. */
+/* Extended RC: the place of each field, and decoding returns the encoded values. */
 static void extensions(void **state)
 {
     const struct oche_place place = {.receive = 0x01020304, .offset = 0x0a0b0c0d};
@@ -190,7 +193,7 @@ static void extensions(void **state)
     assert_int_equal(oche_sack_get(&back).bits, sack.bits);
 }
 
-/* Dart's header, behind an AETH and by itself. */
+/* Dart's header, after an AETH and alone. */
 static void share(void **state)
 {
     const struct oche_share share = {.senders = 0x1234, .tenant = 0x56, .sequence = 0x78};
@@ -215,7 +218,7 @@ static void share(void **state)
     assert_int_equal(oche_frame_bytes(OCHE_RC_ACK_SHARE, 0, false), 70);
 }
 
-/* RCP's echo, behind an AETH and by itself. */
+/* RCP's echo, after an AETH and alone. */
 static void rate_echo(void **state)
 {
     const struct oche_rate_echo echo = {.rate_10kbps = 0x12345678, .stamp_ns = 0x9abcdef0};
@@ -238,8 +241,8 @@ static void rate_echo(void **state)
 }
 
 /*
- * What follows the ICRC: a switch may rewrite it and the ICRC stays right. It is there if both bits
- * say so and the packet may carry payload; else the bytes belong to the payload.
+ * The trailer after the ICRC: a switch may rewrite it and the ICRC stays right. It exists if both
+ * bits are set and the packet may carry payload. Otherwise the bytes belong to the payload.
  */
 static void trailer(void **state)
 {
@@ -410,7 +413,7 @@ static void source_ports(void **state)
         assert_in_range(oche_udp_source_port(i * 16411 & 0xffffff, 0xffffff - i), 0xc000, 0xffff);
 }
 
-/* Against UDP checksums made by hand: RFC 768 over a pseudo header. */
+/* Against UDP checksums computed by hand: RFC 768 with a pseudo header. */
 static void udp_checksums(void **state)
 {
     uint8_t ipv4[32] = {0x45, 0, 0, 31, 0,    0,    0,    0,    64, 17, 0,    0,    10,  0,   0,  1,
@@ -428,7 +431,7 @@ static void udp_checksums(void **state)
     memcpy(ipv6 + 40, ipv4 + 20, 11);
     sum = 1 + 2 + 17 + 11 + 0x1234 + 0x12b7 + 11 + 0x6162 + 0x6300;
     assert_int_equal(oche_udp_checksum(ipv6), 0xffff - sum);
-    /* A sum of ffff is sent as ffff, since 0 says "none". */
+    /* A sum of ffff is sent as ffff, because 0 means "none". */
     ipv6[48] = (uint8_t)((0xffff - sum + 0x6162) >> 8);
     ipv6[49] = (uint8_t)(0xffff - sum + 0x6162);
     assert_int_equal(oche_udp_checksum(ipv6), 0xffff);

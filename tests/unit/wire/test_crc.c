@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device's choice of CRC: isa-l where it is installed (as here), and equal to zlib. */
+/* The device's choice of CRC: isa-l if it is installed (as here), with the same results as zlib. */
 #include <string.h>
 
 #include "core/random.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Golden bytes: the vectors of rocev2.md#icrc-vectors, and every packet of captures made with
- * Linux's soft-RoCE: decode, verify the ICRC with zlib and isa-l, encode, compare. Of those where a
- * packet was lost: what is answered twice.
+ * Linux's soft-RoCE. Decodes, verifies the ICRC with zlib and isa-l, encodes, compares. In captures
+ * with a lost packet: the answers that were sent twice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static struct oche_frame ipv4_frame(const char *src, const char *dst)
     return frame;
 }
 
-/* Encodes with both CRCs and compares; then decodes, and compares what matters. */
+/* Encodes with both CRCs and compares. Then decodes, and compares the used fields. */
 static void check_vector(const char *hex, const struct oche_packet *packet,
                          const struct oche_frame *frame)
 {
@@ -143,7 +143,7 @@ static void round_trip(void *context, unsigned number, uint8_t *bytes, size_t co
     assert_memory_equal(again, bytes, count);
     seen[packet.opcode]++;
 
-    /* One bit anywhere that the ICRC covers must be noticed. */
+    /* A change of any one bit that the ICRC covers must be noticed. */
     bytes[count - 5 - number % 8] ^= (uint8_t)(1 << number % 8);
     assert_int_equal(oche_decode_ethernet(bytes, count, crc_zlib, &packet, &frame), OCHE_WIRE_ICRC);
 }
@@ -172,7 +172,7 @@ static void captures(void **state)
         assert_true(seen[there[i]] > 0);
 }
 
-/* What one side answered to a READ or an atomic, by PSN. */
+/* The answers of one side to a READ or an atomic, by PSN. */
 struct answers {
     struct {
         uint32_t psn, bytes;
@@ -217,8 +217,10 @@ static void answered(void *context, unsigned number, uint8_t *bytes, size_t coun
         fail_msg("packet %u: another answer to PSN %u", number + 1, packet.psn);
 }
 
-/* What answers a repeated READ or atomic is what answered it before, on either side; and NAKs and
- * RNR NAKs are there, of both. */
+/*
+ * The answer to a repeated READ or atomic equals the first answer, on either side. Both sides also
+ * have NAKs and RNR NAKs.
+ */
 static void answers_again(void **state)
 {
     static const struct {

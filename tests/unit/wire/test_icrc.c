@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ICRC: what it covers and what not (rocev2.md#icrc), bit by bit; pieces in any division; and
- * the seed against eight real bytes of ones.
+ * The ICRC: the bits that it covers (rocev2.md#icrc), one by one; pieces of any division; the seed
+ * against eight real bytes of ones.
  */
 #include <string.h>
 
@@ -82,7 +82,7 @@ static void every_bit(void **state)
     }
 }
 
-/* The same sum from first principles: eight bytes of ones, then the masked packet. */
+/* The same sum from its definition: eight bytes of ones, then the masked packet. */
 static void eight_ones(void **state)
 {
     uint8_t bytes[256], plain[264];
@@ -122,7 +122,7 @@ static void pieces(void **state)
     }
 }
 
-/* A pseudo header kept for a peer and patched is the one made anew. */
+/* A pseudo header that is kept for a peer and patched equals a new one. */
 static void patches(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Malformed packets by cause. Each case takes a good packet, spoils one thing, and expects one
- * error. Buffers have exactly the packet's size, so that a sanitizer sees any read beyond.
+ * Malformed packets by cause. Each case takes a good packet, makes one error, and expects one
+ * result. Buffers have exactly the packet's size, so a sanitizer detects any read beyond.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static struct work good(uint8_t opcode, uint16_t payload_bytes, bool ipv6)
     return work;
 }
 
-/* Recomputes the IPv4 header checksum, so that something behind it is the cause. */
+/* Recomputes the IPv4 header checksum, so the error behind it is the cause. */
 static void seal(struct work *work)
 {
     uint32_t sum = 0;
@@ -84,7 +84,7 @@ static void not_roce(void **state)
     oche_put16(work.bytes + 12, 0x0806); /* ARP */
     EXPECT(work, NOT_IP);
     work = good(OCHE_RC_ACK, 0, false);
-    work.bytes[IP + 9] = 6; /* TCP: whatever else is wrong does not matter */
+    work.bytes[IP + 9] = 6; /* TCP: other errors have no effect */
     EXPECT(work, NOT_UDP);
     work = good(OCHE_RC_ACK, 0, true);
     work.bytes[IP + 6] = 58;
@@ -98,7 +98,7 @@ static void not_roce(void **state)
     work.bytes[IP + 40 + 2]++;
     EXPECT(work, NOT_ROCE);
     work = good(OCHE_RC_ACK, 0, false);
-    oche_put16(work.bytes + IP + 6, 185); /* a later fragment shows no port */
+    oche_put16(work.bytes + IP + 6, 185); /* a later fragment has no port */
     seal(&work);
     EXPECT(work, NOT_ROCE);
     assert_true(oche_wire_is_foreign(OCHE_WIRE_NOT_IP));
@@ -166,7 +166,7 @@ static void lengths(void **state)
     EXPECT(work, TRUNCATED);
 }
 
-/* Every prefix of a good frame is an error, and reads nothing beyond. */
+/* Every prefix of a good frame is an error, and no read goes beyond it. */
 static void prefixes(void **state)
 {
     (void)state;
@@ -179,7 +179,7 @@ static void prefixes(void **state)
     }
 }
 
-/* A frame longer than its IP packet is fine: Ethernet pads to 60 bytes. */
+/* A frame longer than its IP packet is valid: Ethernet pads to 60 bytes. */
 static void trailer(void **state)
 {
     struct work work = good(OCHE_RC_SEND_ONLY, 0, false);
@@ -195,7 +195,7 @@ static void trailer(void **state)
     assert_int_equal(packet.frame_bytes, 64);
 }
 
-/* A list of senders: too long, cut off, with something in its pad. */
+/* A list of senders: too long, cut off, with nonzero bytes in its pad. */
 static void lists(void **state)
 {
     struct oche_packet packet = {
@@ -206,7 +206,7 @@ static void lists(void **state)
     struct work work, none = good(OCHE_RC_SEND_ONLY_GROUP, 8, false);
 
     (void)state;
-    EXPECT(none, OK); /* a list of nobody is well formed */
+    EXPECT(none, OK); /* an empty list is well formed */
     oche_group_put(&packet, &group, 1);
     work.count = oche_encode_frame(&packet, &frame, crc_zlib, work.bytes, sizeof work.bytes);
     assert_int_equal(work.count, none.count + 8);
@@ -214,7 +214,7 @@ static void lists(void **state)
     work.bytes[BTH + 12 + 8 + 7] = 1; /* the pad */
     EXPECT(work, LIST);
     work.bytes[BTH + 12 + 8 + 7] = 0;
-    work.bytes[BTH + 12 + 5] = 9; /* more than are there, payload and ICRC included */
+    work.bytes[BTH + 12 + 5] = 9; /* more than there are, payload and ICRC included */
     EXPECT(work, LIST);
     work.bytes[BTH + 12 + 4] = 0xff;
     EXPECT(work, LIST);
@@ -251,7 +251,7 @@ static void transport(void **state)
     }
 }
 
-/* For every opcode: too short for its headers; a pad larger than what is there. */
+/* For every opcode: too short for its headers; a pad larger than the payload. */
 static void each_opcode(void **state)
 {
     (void)state;
@@ -299,7 +299,7 @@ static void icrc_optional(void **state)
     assert_int_equal(packet.psn, 77); /* filled all the same */
 }
 
-/* From the IP header on, a version that is neither is another protocol's. */
+/* From the IP header on: another version is another protocol. */
 static void raw_ip(void **state)
 {
     struct work work = good(OCHE_RC_ACK, 0, false);

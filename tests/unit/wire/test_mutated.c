@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Golden packets, mutated: a short run, the same every time, of what the fuzz target checks. The
- * IPv4 checksum is put right after most mutations, so that they reach deeper.
+ * Golden packets, mutated: a short run of the fuzz target's checks, always the same. The IPv4
+ * checksum is corrected after most mutations, so the mutated packets pass that check.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The opcode table against rocev2.md#opcodes, restated here independently of the table's macros. */
+/* The opcode table against rocev2.md#opcodes, repeated here without the table's macros. */
 #include <string.h>
 
 #include "core/qp/work.h"
@@ -201,7 +201,7 @@ static void services(void **state)
     assert_false(oche_opcode_has(OCHE_RC_SEND_LAST, OCHE_OP_ONLY));
 }
 
-/* An extended row is the plain one's twin but for its header. */
+/* An extended row equals the plain one except for its header. */
 static void extended(void **state)
 {
     static const uint8_t twins[][2] = {
@@ -237,7 +237,7 @@ static void extended(void **state)
         assert_int_not_equal(oche_opcode((uint8_t)opcode)->service, OCHE_SERVICE_RC_EXTENDED);
 }
 
-/* 62 + FCS, 1082 + FCS, … are what the captures of tests/golden show. */
+/* 62 + FCS, 1082 + FCS, … are the lengths in the captures of tests/golden. */
 static void frame_bytes(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PFC frame's bytes, written out by hand, and what is not one. */
+/* The PFC frame's bytes, written by hand, and frames that are none. */
 #include <string.h>
 
 #include "core/random.h"

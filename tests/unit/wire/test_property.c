@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Property: whatever a packet says, encode then decode gives the same struct and the same frame
- * facts, for every opcode, IPv4 and IPv6, with and without Ethernet; and the transport functions
- * give the same bytes as the whole-frame ones.
+ * Property: for any packet, encoding then decoding gives the same struct and the same frame facts.
+ * For every opcode, IPv4 and IPv6, with and without Ethernet. The transport functions give the same
+ * bytes as the whole-frame ones.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static void check_one(struct oche_random *random, uint8_t opcode, bool ethernet,
     assert_memory_equal(again, exact, count);
     check_facts(&facts, &frame);
 
-    /* A device's way: no frame facts, so reserved bits and pad are zeros. */
+    /* As in a device: without frame facts, so reserved bits and pad are zeros. */
     frame.bth_reserved5 = frame.deth_reserved = 0;
     memset(frame.pad, 0, sizeof frame.pad);
     assert_int_equal(oche_encode_frame(&packet, &frame, write, bytes, sizeof bytes), count);

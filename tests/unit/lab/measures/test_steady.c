@@ -200,7 +200,7 @@ static void test_looks_change_nothing(void **state)
     oche_outcome_free(&judged.outcome);
 }
 
-/* Percentiles, too, where each batch has one value any number of times. */
+/* Percentiles, too: a batch gives one value for any number of flows. */
 static void test_flows(void **state)
 {
     (void)state;

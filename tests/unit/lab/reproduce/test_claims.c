@@ -283,7 +283,7 @@ static void test_quantities_are_compared(void **state)
     }
 }
 
-/* An event that did not occur in one run of four: the mean is unknown, the median is not. */
+/* If an event never happened in one run of four, its mean is "never", but its median is not. */
 static void test_never_in_some_runs(void **state)
 {
     const double runs[4] = {10 * G, INFINITY, 10 * G, 10 * G},
