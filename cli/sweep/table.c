@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "lab/measures/metrics.h"
-#include "lab/reproduce/interval.h"
+#include "lab/measures/interval.h"
 #include "params/figures.h"
 #include "params/table.h"
 

@@ -348,10 +348,7 @@ static void letter(void **state)
     done(b);
 }
 
-/*
- * After two windows below line rate, n is lowered by the unused part. A mark or a newcomer ends
- * that.
- */
+/* Two windows below line rate lower n by the unused part, until a mark or a newcomer. */
 static void slack(void **state)
 {
     struct bench *b = make();
@@ -559,10 +556,7 @@ static void fill(void **state)
     done(b);
 }
 
-/*
- * The rate is the lower one of the share and DCQCN's rate. DCQCN continues by itself below the
- * share.
- */
+/* The rate is the lower one of the share and DCQCN's rate, which goes on below the share. */
 static void least_of_both(void **state)
 {
     struct oche_packet cnp = {.opcode = OCHE_CNP};
