@@ -147,8 +147,8 @@ struct oche_cc_scheme {
     bool runs_on_wire; /* false if it needs switches that no real network has */
     /*
      * True: READ data counts for the window of the queue pair that asks for it, from when it is
-     * asked for: a READ leaves in pieces (core/qp/pieces.h). `sent` sees the requests, with what
-     * they ask for; `acked` and `loss` come for their data, too.
+     * asked for: a READ leaves in pieces (core/qp/send/pieces.h). `sent` sees the requests, with
+     * what they ask for; `acked` and `loss` come for their data, too.
      */
     bool windows_reads;
     /* A mechanism that every switch must have: its name in fabric/meson.build, or NULL. */

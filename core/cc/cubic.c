@@ -26,7 +26,7 @@
  * packets are still in a queue, and nothing tells when they have left it. Therefore a window is
  * paced, so that what is sent again does not meet them all at once. A loss that is found within a
  * round trip of the last reduction is part of it. READ data is sent by the responder without ACKs
- * and unpaced, so the window is of the queue pair that asks for it (core/qp/pieces.h).
+ * and unpaced, so the window is of the queue pair that asks for it (core/qp/send/pieces.h).
  */
 #include "core/cc/cc.h"
 #include "core/wire/opcode.h"

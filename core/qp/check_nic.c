@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statements about a NIC's lists and heaps, and the check of all queue pairs. */
 #include "core/qp/check_internal.h"
+#include "core/qp/send/sender.h"
 
 static const char *first_broken(const struct qp_statement *statements, const struct oche_qp *qp)
 {
@@ -53,7 +54,7 @@ static uint32_t ready_length(const struct oche_nic *nic, unsigned traffic_class)
     uint32_t length = 0;
 
     for (const struct oche_qp *qp = list->head; qp != NULL; before = qp, qp = qp->ready_next) {
-        if (qp->ready_prev != before || qp->queued != QUEUED_READY ||
+        if (qp->ready_prev != before || snd(qp)->queued != QUEUED_READY ||
             qp->traffic_class != traffic_class || ++length > nic->config.max_qps)
             return UINT32_MAX;
     }
@@ -76,7 +77,7 @@ static bool backlog_is_that_of_the_ready(const struct oche_nic *nic)
 
     for (unsigned i = 0; i < OCHE_CLASSES; i++)
         for (const struct oche_qp *qp = nic->ready[i].head; qp != NULL; qp = qp->ready_next)
-            bytes += qp->ready_bytes;
+            bytes += snd(qp)->ready_bytes;
     return bytes == nic->backlog_bytes;
 }
 
@@ -85,7 +86,7 @@ static uint32_t count_queued(const struct oche_nic *nic, enum queued queued)
     uint32_t count = 0;
 
     for (uint32_t slot = 0; slot < nic->slots.fresh; slot++)
-        count += nic->qps[slot] != NULL && nic->qps[slot]->queued == queued;
+        count += nic->qps[slot] != NULL && snd(nic->qps[slot])->queued == queued;
     return count;
 }
 

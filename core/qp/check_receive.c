@@ -1,81 +1,87 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statements about the half of a queue pair that receives requests and answers them. */
 #include "core/qp/check_internal.h"
-#include "core/qp/placement.h"
+#include "core/qp/receive/placement.h"
+#include "core/qp/receive/receive.h"
+#include "core/qp/scheduler.h"
 
 static bool psns_are_24_bits(const struct oche_qp *qp)
 {
-    return is_psn(qp->rx.epsn) && is_psn(qp->rx.message_start) && is_psn(qp->msn) &&
-           is_psn(qp->last_ack_psn);
+    return is_psn(rcv(qp)->rx.epsn) && is_psn(rcv(qp)->rx.message_start) && is_psn(rcv(qp)->msn) &&
+           is_psn(rcv(qp)->last_ack_psn);
 }
 
 static bool message_start_is_not_later(const struct oche_qp *qp)
 {
     return qp->transport != OCHE_TRANSPORT_RC ||
-           oche_psn_diff(qp->rx.epsn, qp->rx.message_start) >= 0;
+           oche_psn_diff(rcv(qp)->rx.epsn, rcv(qp)->rx.message_start) >= 0;
 }
 
 static bool between_messages_nothing_is_begun(const struct oche_qp *qp)
 {
-    return qp->operation != OCHE_OPERATION_NONE || qp->message_bytes == 0 ||
-           qp->rx.message_start == qp->rx.epsn;
+    return rcv(qp)->operation != OCHE_OPERATION_NONE || rcv(qp)->message_bytes == 0 ||
+           rcv(qp)->rx.message_start == rcv(qp)->rx.epsn;
 }
 
 static bool write_fits_its_length(const struct oche_qp *qp)
 {
-    return qp->operation != OCHE_OPERATION_WRITE || qp->message_bytes < qp->write_length;
+    return rcv(qp)->operation != OCHE_OPERATION_WRITE ||
+           rcv(qp)->message_bytes < rcv(qp)->write_length;
 }
 
 static bool send_fits_its_receive(const struct oche_qp *qp)
 {
-    return qp->operation != OCHE_OPERATION_SEND ||
-           (qp->recv_taken && qp->message_bytes <= recv_at(qp, qp->recv_head)->length);
+    return rcv(qp)->operation != OCHE_OPERATION_SEND ||
+           (rcv(qp)->recv_taken &&
+            rcv(qp)->message_bytes <= recv_at(qp, rcv(qp)->recv_head)->length);
 }
 
 static bool receives_are_in_order(const struct oche_qp *qp)
 {
-    if (qp->srq != NULL || qp->recv_mask == UINT32_MAX)
+    if (rcv(qp)->srq != NULL || rcv(qp)->recv_mask == UINT32_MAX)
         return true;
     const uint32_t posted = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
-    const uint32_t all = posted - qp->recv_head;
-    return all <= qp->recv_mask + 1 && qp->recv_tail - qp->recv_head <= all;
+    const uint32_t all = posted - rcv(qp)->recv_head;
+    return all <= rcv(qp)->recv_mask + 1 && rcv(qp)->recv_tail - rcv(qp)->recv_head <= all;
 }
 
 static bool retired_is_head(const struct oche_qp *qp)
 {
-    return atomic_load_explicit(&qp->retired_recvs, memory_order_acquire) == qp->recv_head;
+    return atomic_load_explicit(&rcv(qp)->retired_recvs, memory_order_acquire) ==
+           rcv(qp)->recv_head;
 }
 
 static bool held_is_not_executed(const struct oche_qp *qp)
 {
     /* the expected packet itself is held if there was no receive for it in its turn */
     return !(qp->flags & QP_HOLDS) ||
-           (oche_psn_diff(qp->placed_end, qp->rx.epsn) > 0 &&
-            (uint32_t)oche_psn_diff(qp->placed_end, qp->rx.epsn) <= qp->placed_mask + 1);
+           (oche_psn_diff(rcv(qp)->placed_end, rcv(qp)->rx.epsn) > 0 &&
+            (uint32_t)oche_psn_diff(rcv(qp)->placed_end, rcv(qp)->rx.epsn) <=
+                rcv(qp)->placed_mask + 1);
 }
 
 static bool active_responses_are_counted(const struct oche_qp *qp)
 {
     uint32_t active = 0;
 
-    for (uint32_t i = 0; i < qp->response_count; i++)
-        active += qp->responses[i].active;
-    return active == qp->active_responses && qp->responding == (active > 0);
+    for (uint32_t i = 0; i < rcv(qp)->response_count; i++)
+        active += rcv(qp)->responses[i].active;
+    return active == rcv(qp)->active_responses && qp->responding == (active > 0);
 }
 
 static bool no_active_response_before_the_first(const struct oche_qp *qp)
 {
     if (!qp->responding)
         return true;
-    const uint32_t span = qp->response_next - qp->response_first;
-    return span >= 1 && span <= qp->response_count &&
-           qp->responses[qp->response_first & (qp->response_count - 1)].active;
+    const uint32_t span = rcv(qp)->response_next - rcv(qp)->response_first;
+    return span >= 1 && span <= rcv(qp)->response_count &&
+           rcv(qp)->responses[rcv(qp)->response_first & (rcv(qp)->response_count - 1)].active;
 }
 
 static bool responses_are_within_their_request(const struct oche_qp *qp)
 {
-    for (uint32_t i = 0; i < qp->response_count; i++) {
-        const struct response *one = &qp->responses[i];
+    for (uint32_t i = 0; i < rcv(qp)->response_count; i++) {
+        const struct response *one = &rcv(qp)->responses[i];
         const uint32_t end = oche_psn_add(one->last_psn, 1);
 
         if (one->active && one->operation == OCHE_OPERATION_READ &&
@@ -89,15 +95,16 @@ static bool responses_are_within_their_request(const struct oche_qp *qp)
 
 static bool requests_come_before_epsn(const struct oche_qp *qp)
 {
-    for (uint32_t i = 0; i < qp->response_count; i++)
-        if (qp->responses[i].active && oche_psn_diff(qp->responses[i].last_psn, qp->rx.epsn) >= 0)
+    for (uint32_t i = 0; i < rcv(qp)->response_count; i++)
+        if (rcv(qp)->responses[i].active &&
+            oche_psn_diff(rcv(qp)->responses[i].last_psn, rcv(qp)->rx.epsn) >= 0)
             return false;
     return true;
 }
 
 static bool nak_names_a_psn(const struct oche_qp *qp)
 {
-    return !(qp->control & CONTROL_NAK) || is_psn(qp->nak_psn);
+    return !(qp->control & CONTROL_NAK) || is_psn(rcv(qp)->nak_psn);
 }
 
 static bool second_ack_follows_a_first(const struct oche_qp *qp)
@@ -112,12 +119,12 @@ static bool answers_are_listed(const struct oche_qp *qp)
 
 static bool data_is_queued(const struct oche_qp *qp)
 {
-    return !response_data_waits(qp) || qp->queued != QUEUED_NOT;
+    return !response_data_waits(qp) || scheduler_has(qp);
 }
 
 static bool recovery_timer_is_set(const struct oche_qp *qp)
 {
-    return is_timed(qp, qp->rx.timer);
+    return is_timed(qp, rcv(qp)->rx.timer);
 }
 
 const struct qp_statement qp_receive_statements[] = {

@@ -2,16 +2,19 @@
 /*
  * The glue between a queue pair and its congestion-control scheme: calls the hooks and, after each,
  * acts on the scheme's decisions (rate, window, timers, CNP). It also holds the scheme's state for
- * each peer, and measures the round-trip times of packets that asked for an ACK. After going back
- * it measures nothing until new packets leave, because an ACK could be for either transmission. If
- * more such packets are in flight than there are places, the earlier ones are measured.
+ * each peer.
  */
+#include "core/qp/congestion.h"
+
 #include <string.h>
 
 #include "core/cc/cc_counting.h"
 #include "core/cc/cc_headers.h"
 #include "core/cc/cc_messages.h"
-#include "core/qp/pieces.h"
+#include "core/qp/receive/receive.h"
+#include "core/qp/scheduler.h"
+#include "core/qp/send/pieces.h"
+#include "core/qp/timers.h"
 
 /* ---- state by peer ---- */
 
@@ -138,7 +141,8 @@ void congestion_apply(struct oche_qp *qp, oche_time now)
     const struct oche_cc_flow *flow = &qp->flow;
     oche_time timer = oche_time_min(flow->timer[0], oche_time_min(flow->timer[1], flow->timer[2]));
 
-    if (OCHE_UNLIKELY(flow->rate_bps < qp->pace_rate_bps || flow->rate_bps > qp->pace_rate_bps))
+    if (OCHE_UNLIKELY(flow->rate_bps < snd(qp)->pace_rate_bps ||
+                      flow->rate_bps > snd(qp)->pace_rate_bps))
         pacer_update_rate(qp, now);
     if (OCHE_UNLIKELY(timer != OCHE_NEVER))
         timers_want(qp, timer);
@@ -258,6 +262,14 @@ void congestion_own(struct oche_qp *qp, const struct oche_packet *packet, oche_t
     congestion_apply(qp, now);
 }
 
+void congestion_cnp(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+{
+    if (qp->nic->cc->cnp == NULL || !(qp->flags & QP_CC_STARTED))
+        return;
+    qp->nic->cc->cnp(&qp->flow, now, packet);
+    congestion_apply(qp, now);
+}
+
 void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     struct oche_cc_reply reply = {0};
@@ -363,70 +375,4 @@ void congestion_note_more(struct oche_qp *qp, oche_time now)
     qp->flow.more = more;
     qp->nic->cc->messages->more(&qp->flow, now);
     congestion_apply(qp, now);
-}
-
-/* ---- round-trip times ---- */
-
-/*
- * Returns the oldest PSN that has asked for an ACK and waits for it, or, if that is not known, the
- * latest.
- */
-uint32_t congestion_first_asked(const struct oche_qp *qp)
-{
-    if (!(qp->flags & QP_TAKES_RTT) || qp->rtt_head == qp->rtt_tail)
-        return qp->last_ack_request;
-    return qp->rtt->samples[qp->rtt_head & (RTT_SAMPLES - 1)].psn;
-}
-
-void congestion_rtt_sent(struct oche_qp *qp, uint32_t psn, oche_time now)
-{
-    if (qp->rtt_tail - qp->rtt_head == RTT_SAMPLES)
-        return;
-    qp->rtt->samples[qp->rtt_tail++ & (RTT_SAMPLES - 1)] =
-        (struct rtt_sample){.sent = now, .psn = psn};
-}
-
-/*
- * Lets as many packets be outstanding as the path delivers in the least round trip, beside those
- * that the peer can hold. Looks once in such a time.
- */
-static OCHE_NOINLINE void grow_window(struct oche_qp *qp, oche_time now)
-{
-    struct rtt_log *log = qp->rtt;
-    const uint32_t packets = (qp->tx.una - log->since_una) & OCHE_PSN_MASK;
-    const oche_time passed = now - log->since;
-    uint64_t window;
-
-    if (passed < qp->least_rtt)
-        return;
-    window = log->least_window + (uint64_t)((oche_u128)packets * qp->least_rtt / passed);
-    qp->window_packets = window < log->most_window ? (uint32_t)window : log->most_window;
-    log->since = now;
-    log->since_una = qp->tx.una;
-}
-
-/*
- * Returns the round-trip time of the newest packet below tx.una, or OCHE_NEVER. Tells recovery of
- * it, too.
- */
-oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now)
-{
-    oche_time rtt = OCHE_NEVER;
-
-    while (qp->rtt_head != qp->rtt_tail) {
-        const struct rtt_sample *sample = &qp->rtt->samples[qp->rtt_head & (RTT_SAMPLES - 1)];
-        if (oche_psn_diff(sample->psn, qp->tx.una) >= 0)
-            break;
-        rtt = now - sample->sent;
-        qp->rtt_head++;
-    }
-    if (rtt == OCHE_NEVER)
-        return rtt;
-    if (rtt < qp->least_rtt)
-        qp->least_rtt = rtt;
-    if (qp->nic->recovery->measured != NULL)
-        qp->nic->recovery->measured(&qp->tx, rtt);
-    if (qp->rtt->most_window > 0)
-        grow_window(qp, now);
-    return rtt;
 }

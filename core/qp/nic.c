@@ -8,7 +8,10 @@
 
 #include "core/cc/cc_counting.h"
 #include "core/cc/cc_headers.h"
+#include "core/qp/congestion.h"
 #include "core/qp/qp_internal.h"
+#include "core/qp/receive/receive.h"
+#include "core/qp/send/send.h"
 #include "core/wire/cnp.h"
 
 /* ---- making ---- */
@@ -281,13 +284,13 @@ static void fetch_qp(const struct oche_nic *nic, const struct oche_qp *qp, enum 
 
     fetch_line(qp);
     if (fetch != FETCH_REQUEST) {
-        fetch_line(&qp->tx);
-        fetch_line(&qp->pace_base);
+        fetch_line(qp->snd);
+        fetch_line(qp->snd + OCHE_CACHE_LINE);
     }
     if (fetch == FETCH_REQUEST)
-        fetch_line(&qp->rx);
+        fetch_line(qp->rcv);
     if (fetch == FETCH_TRANSMIT) {
-        fetch_line(&qp->send_ring);
+        fetch_line(qp->snd + 2 * OCHE_CACHE_LINE);
         fetch_line(cc_state + nic->sender_line);
     }
     fetch_line(&qp->flow);
@@ -333,23 +336,12 @@ void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet
 
 /* ---- arrival ---- */
 
-/*
- * True if the PSN that the peer expects next, as it says, can be the one: at most one past what we
- * have sent, and not long acknowledged.
- */
-static bool may_expect(const struct oche_qp *qp, uint32_t psn)
-{
-    uint32_t from = qp->flags & QP_WHOLE_MESSAGES ? qp->tx.message_start : qp->tx.una;
-
-    return oche_psn_diff(psn, qp->tx.high) <= 0 && oche_psn_diff(psn, from) >= -FEEDBACK_SLACK;
-}
-
 /* True for a CNP that the peer cannot have sent, as it does not name the PSN that comes next. */
 static bool is_forged(const struct oche_qp *qp, const struct oche_packet *cnp)
 {
     uint32_t psn;
 
-    return qp->cnp_psns && (!oche_cnp_get_psn(cnp, &psn) || !may_expect(qp, psn));
+    return qp->cnp_psns && (!oche_cnp_get_psn(cnp, &psn) || !sender_may_expect(qp, psn));
 }
 
 static void receive_cnp(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
@@ -362,10 +354,7 @@ static void receive_cnp(struct oche_qp *qp, const struct oche_packet *packet, oc
     }
     nic->stats.cnps_received++;
     qp_trace(qp, now, OCHE_TRACE_CNP_ARRIVED, 0, 0);
-    if (nic->cc->cnp == NULL || !(qp->flags & QP_CC_STARTED))
-        return;
-    nic->cc->cnp(&qp->flow, now, packet);
-    congestion_apply(qp, now);
+    congestion_cnp(qp, packet, now);
 }
 
 static struct oche_qp *find_or_make(struct oche_nic *nic, const struct oche_packet *packet,
@@ -408,7 +397,7 @@ static void receive_own(struct oche_qp *qp, const struct oche_packet *packet, oc
     qp_heard(qp, packet, qp->transport == OCHE_TRANSPORT_UC);
     if (!qp->flow.extended)
         nic_reject(qp->nic, qp, OCHE_REJECT_OPCODE, packet, now);
-    else if (qp->transport == OCHE_TRANSPORT_RC && !may_expect(qp, packet->psn))
+    else if (qp->transport == OCHE_TRANSPORT_RC && !sender_may_expect(qp, packet->psn))
         nic_reject(qp->nic, qp, OCHE_REJECT_CNP, packet, now);
     else
         congestion_own(qp, packet, now); /* packets of other schemes are ignored */

@@ -14,8 +14,12 @@
  * The backlog counts one packet for each queue pair in a ready list, because the due time of its
  * next packet is known only when this packet leaves.
  */
+#include "core/qp/scheduler.h"
+
 #include "core/cc/cc_messages.h"
-#include "core/qp/qp_internal.h"
+#include "core/qp/congestion.h"
+#include "core/qp/receive/receive.h"
+#include "core/qp/send/sender.h"
 
 /* ---- ready lists ---- */
 
@@ -23,7 +27,7 @@ static void ready_add(struct oche_nic *nic, struct oche_qp *qp)
 {
     struct ready_list *list = &nic->ready[qp->traffic_class];
 
-    qp->queued = QUEUED_READY;
+    snd(qp)->queued = QUEUED_READY;
     qp->ready_next = NULL;
     qp->ready_prev = list->tail;
     if (list->tail != NULL)
@@ -32,16 +36,16 @@ static void ready_add(struct oche_nic *nic, struct oche_qp *qp)
         list->head = qp;
     list->tail = qp;
     nic->ready_classes |= (uint8_t)(1 << qp->traffic_class);
-    qp->ready_bytes = (uint16_t)(response_data_waits(qp) ? response_next_frame_bytes(qp)
-                                                         : requester_next_frame_bytes(qp));
-    nic->backlog_bytes += qp->ready_bytes;
+    snd(qp)->ready_bytes = (uint16_t)(response_data_waits(qp) ? response_next_frame_bytes(qp)
+                                                              : requester_next_frame_bytes(qp));
+    nic->backlog_bytes += snd(qp)->ready_bytes;
 }
 
 static void ready_remove(struct oche_nic *nic, struct oche_qp *qp)
 {
     struct ready_list *list = &nic->ready[qp->traffic_class];
 
-    qp->queued = QUEUED_NOT;
+    snd(qp)->queued = QUEUED_NOT;
     if (qp->ready_next != NULL)
         qp->ready_next->ready_prev = qp->ready_prev;
     else
@@ -52,7 +56,7 @@ static void ready_remove(struct oche_nic *nic, struct oche_qp *qp)
         list->head = qp->ready_next;
     if (list->head == NULL)
         nic->ready_classes &= (uint8_t) ~(1 << qp->traffic_class);
-    nic->backlog_bytes -= qp->ready_bytes;
+    nic->backlog_bytes -= snd(qp)->ready_bytes;
 }
 
 /* Returns the queue pair that has been ready in `classes` for longest, or NULL if none is. */
@@ -65,7 +69,7 @@ static struct oche_qp *ready_pick(const struct oche_nic *nic, uint8_t classes)
         return candidates == 0 ? NULL : nic->ready[__builtin_ctz(candidates)].head;
     for (; candidates != 0; candidates &= (uint8_t)(candidates - 1)) {
         struct oche_qp *head = nic->ready[__builtin_ctz(candidates)].head;
-        if (best == NULL || head->pace_due < best->pace_due)
+        if (best == NULL || snd(head)->pace_due < snd(best)->pace_due)
             best = head;
     }
     return best;
@@ -76,11 +80,11 @@ static struct oche_qp *ready_pick(const struct oche_nic *nic, uint8_t classes)
 /* Queues a queue pair that has data. Its pace_due has been set. */
 static inline void enqueue(struct oche_nic *nic, struct oche_qp *qp, oche_time horizon)
 {
-    if (qp->pace_due <= horizon) {
+    if (snd(qp)->pace_due <= horizon) {
         ready_add(nic, qp);
     } else {
-        qp->queued = QUEUED_PACED;
-        heap_set(&nic->pacing, qp->slot, qp->pace_due, nic->serve_count);
+        snd(qp)->queued = QUEUED_PACED;
+        heap_set(&nic->pacing, qp->slot, snd(qp)->pace_due, nic->serve_count);
     }
 }
 
@@ -101,9 +105,9 @@ static inline bool has_data(const struct oche_qp *qp)
 
 void scheduler_kick(struct oche_qp *qp, oche_time now)
 {
-    if (qp->queued != QUEUED_NOT || !has_data(qp))
+    if (snd(qp)->queued != QUEUED_NOT || !has_data(qp))
         return;
-    qp->pace_due = pacer_due(qp, now);
+    snd(qp)->pace_due = pacer_due(qp, now);
     enqueue(qp->nic, qp, now);
 }
 
@@ -112,15 +116,20 @@ void scheduler_repace(struct oche_qp *qp, oche_time now)
     struct oche_nic *nic = qp->nic;
     oche_time due = pacer_due(qp, now);
 
-    if (qp->queued == QUEUED_READY) {
+    if (snd(qp)->queued == QUEUED_READY) {
         if (due <= now)
             return; /* it stays ready, and keeps its place in the list */
         ready_remove(nic, qp);
     } else if (due <= now) {
         heap_remove(&nic->pacing, qp->slot);
     }
-    qp->pace_due = due;
+    snd(qp)->pace_due = due;
     enqueue(nic, qp, now);
+}
+
+bool scheduler_has(const struct oche_qp *qp)
+{
+    return snd(qp)->queued != QUEUED_NOT;
 }
 
 /* Removes `qp` from the control list; `before` is its predecessor there, or NULL. */
@@ -139,11 +148,11 @@ void scheduler_forget(struct oche_qp *qp)
 {
     struct oche_nic *nic = qp->nic;
 
-    if (qp->queued == QUEUED_READY)
+    if (snd(qp)->queued == QUEUED_READY)
         ready_remove(nic, qp);
-    else if (qp->queued == QUEUED_PACED)
+    else if (snd(qp)->queued == QUEUED_PACED)
         heap_remove(&nic->pacing, qp->slot);
-    qp->queued = QUEUED_NOT;
+    snd(qp)->queued = QUEUED_NOT;
     heap_remove(&nic->timers, qp->slot);
     if (!(qp->flags & QP_LISTED))
         return;
@@ -220,10 +229,11 @@ static void note_asked(struct oche_qp *qp, struct oche_packet *packet, oche_time
  */
 static inline oche_time waited(const struct oche_nic *nic, const struct oche_qp *qp, oche_time now)
 {
-    oche_time due = qp->pace_due;
+    oche_time due = snd(qp)->pace_due;
 
-    if (qp->pace_full == 0) {
-        oche_time free = qp->pace_base + nic->pace_credit * qp->pace_bytes / PACE_CREDIT_BYTES;
+    if (snd(qp)->pace_full == 0) {
+        oche_time free =
+            snd(qp)->pace_base + nic->pace_credit * snd(qp)->pace_bytes / PACE_CREDIT_BYTES;
 
         due = free > due ? free : due;
     }
@@ -233,7 +243,7 @@ static inline oche_time waited(const struct oche_nic *nic, const struct oche_qp 
 static void count_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_packet *packet,
                        oche_time now)
 {
-    packet->ecn = qp->data_ecn;
+    packet->ecn = snd(qp)->data_ecn;
     if (OCHE_UNLIKELY(nic->backlog_bytes > nic->ecn_threshold_bytes) &&
         packet->ecn == OCHE_ECN_ECT0) {
         packet->ecn = OCHE_ECN_CE;
@@ -281,7 +291,7 @@ static bool transmit_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_
         sent = response_transmit(qp, packet, now);
     if (sent) {
         count_data(nic, qp, packet, now);
-        if (qp->queued == QUEUED_NOT && has_data(qp))
+        if (snd(qp)->queued == QUEUED_NOT && has_data(qp))
             enqueue(nic, qp, horizon);
     }
     if (OCHE_UNLIKELY(nic->cc->messages != NULL) && nic->cc->messages->more != NULL)

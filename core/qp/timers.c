@@ -5,8 +5,13 @@
  * when the entry expires, the timers that are due run and the entry gets its next time. So an ACK
  * costs no heap operation.
  */
-#include "core/qp/losses.h"
-#include "core/qp/pieces.h"
+#include "core/qp/timers.h"
+
+#include "core/qp/congestion.h"
+#include "core/qp/receive/receive.h"
+#include "core/qp/scheduler.h"
+#include "core/qp/send/losses.h"
+#include "core/qp/send/pieces.h"
 
 void timers_want(struct oche_qp *qp, oche_time when)
 {
@@ -16,23 +21,16 @@ void timers_want(struct oche_qp *qp, oche_time when)
         heap_set(timers, qp->slot, when, 0);
 }
 
-oche_time own_ack_wait(const struct oche_qp *qp)
-{
-    uint32_t in_a_row = qp->retry_count - qp->retries_left;
-
-    return 2 * OCHE_MS << (in_a_row < 3 ? in_a_row : 3);
-}
-
 static oche_time earliest(const struct oche_qp *qp)
 {
-    oche_time when = oche_time_min(qp->ack_deadline, qp->rnr_deadline);
+    oche_time when = oche_time_min(snd(qp)->ack_deadline, snd(qp)->rnr_deadline);
 
-    when = oche_time_min(when, qp->rx.timer);
+    when = oche_time_min(when, receiver_timer_due(qp));
     if (qp->nic->recovery->loss_due != NULL)
         when = oche_time_min(when, losses_due(qp));
-    when = oche_time_min(when, qp->order_deadline);
-    if (OCHE_UNLIKELY(qp->read_waits))
-        when = oche_time_min(when, qp->pieces->due);
+    when = oche_time_min(when, snd(qp)->order.deadline);
+    if (OCHE_UNLIKELY(snd(qp)->read_waits))
+        when = oche_time_min(when, snd(qp)->pieces->due);
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         when = oche_time_min(when, qp->flow.timer[i]);
     return OCHE_UNLIKELY(qp->overrun) ? 0 : when;
@@ -43,25 +41,22 @@ void timers_run(struct oche_qp *qp, oche_time now)
 {
     if (OCHE_UNLIKELY(qp->overrun))
         qp_overrun(qp, now);
-    if (qp->ack_deadline <= now) {
-        qp->ack_deadline = OCHE_NEVER;
+    if (snd(qp)->ack_deadline <= now) {
+        snd(qp)->ack_deadline = OCHE_NEVER;
         completer_ack_timeout(qp, now);
     }
     if (qp->nic->recovery->loss_due != NULL && losses_due(qp) <= now)
         losses_timer(qp, now);
-    if (qp->rnr_deadline <= now) {
-        qp->rnr_deadline = OCHE_NEVER;
+    if (snd(qp)->rnr_deadline <= now) {
+        snd(qp)->rnr_deadline = OCHE_NEVER;
         completer_rnr_over(qp, now);
     }
-    if (qp->rx.timer <= now) {
-        qp->rx.timer = OCHE_NEVER;
-        responder_timer(qp, now);
-    }
-    if (qp->order_deadline <= now) {
-        qp->order_deadline = OCHE_NEVER;
+    responder_timer(qp, now);
+    if (snd(qp)->order.deadline <= now) {
+        snd(qp)->order.deadline = OCHE_NEVER;
         scheduler_kick(qp, now);
     }
-    if (OCHE_UNLIKELY(qp->read_waits))
+    if (OCHE_UNLIKELY(snd(qp)->read_waits))
         pieces_due(qp, now);
     congestion_timers(qp, now);
 }

@@ -5,7 +5,8 @@
  * program or the peer in a way that is documented. Anything else is a fault: nothing would ever
  * happen.
  */
-#include "core/qp/pieces.h"
+#include "core/qp/receive/receive.h"
+#include "core/qp/send/pieces.h"
 
 const char *oche_qp_waits_for(const struct oche_qp *qp)
 {
@@ -66,11 +67,11 @@ static enum oche_wake by_timer(const struct oche_qp *qp, oche_time deadline, enu
 
 static enum oche_wake by_scheduler(const struct oche_qp *qp, oche_time *when)
 {
-    if (qp->queued == QUEUED_READY)
+    if (snd(qp)->queued == QUEUED_READY)
         return OCHE_WAKE_PORT;
-    if (qp->queued == QUEUED_NOT || heap_time(&qp->nic->pacing, qp->slot) != qp->pace_due)
+    if (snd(qp)->queued == QUEUED_NOT || heap_time(&qp->nic->pacing, qp->slot) != snd(qp)->pace_due)
         return OCHE_WAKE_NEVER;
-    *when = qp->pace_due;
+    *when = snd(qp)->pace_due;
     return OCHE_WAKE_PACING;
 }
 
@@ -78,7 +79,7 @@ static enum oche_wake by_scheduler(const struct oche_qp *qp, oche_time *when)
 static bool answers_are_stuck(const struct oche_qp *qp)
 {
     return (response_control_waits(qp) && !(qp->flags & QP_LISTED)) ||
-           (response_data_waits(qp) && qp->queued == QUEUED_NOT);
+           (response_data_waits(qp) && snd(qp)->queued == QUEUED_NOT);
 }
 
 /*
@@ -89,44 +90,45 @@ static bool has_no_timeout(const struct oche_qp *qp)
 {
     const struct oche_recovery_scheme *recovery = qp->nic->recovery;
 
-    return qp->ack_timeout == OCHE_NEVER ||
-           (recovery->rto != NULL && (qp->ack_waited == OCHE_NEVER ||
-                                      recovery->rto(&qp->tx, qp->ack_timeout) == OCHE_NEVER));
+    return snd(qp)->ack_timeout == OCHE_NEVER ||
+           (recovery->rto != NULL &&
+            (snd(qp)->ack_waited == OCHE_NEVER ||
+             recovery->rto(&snd(qp)->tx, snd(qp)->ack_timeout) == OCHE_NEVER));
 }
 
 /* For a queue pair that waits for an answer to what it has sent. */
 static enum oche_wake by_answer(const struct oche_qp *qp, oche_time *when)
 {
-    if (qp->send_head == qp->send_started)
+    if (snd(qp)->send_head == snd(qp)->send_started)
         return OCHE_WAKE_NEVER; /* it has sent nothing */
-    if (qp->rnr_deadline != OCHE_NEVER)
-        return by_timer(qp, qp->rnr_deadline, OCHE_WAKE_RNR_TIMER, when);
-    if (qp->ack_deadline == OCHE_NEVER && has_no_timeout(qp))
+    if (snd(qp)->rnr_deadline != OCHE_NEVER)
+        return by_timer(qp, snd(qp)->rnr_deadline, OCHE_WAKE_RNR_TIMER, when);
+    if (snd(qp)->ack_deadline == OCHE_NEVER && has_no_timeout(qp))
         return OCHE_WAKE_PEER;
-    return by_timer(qp, qp->ack_deadline, OCHE_WAKE_ACK_TIMER, when);
+    return by_timer(qp, snd(qp)->ack_deadline, OCHE_WAKE_ACK_TIMER, when);
 }
 
 static enum oche_wake of_requester(const struct oche_qp *qp, oche_time *when)
 {
-    const bool sent = qp->send_head != qp->send_started;
+    const bool sent = snd(qp)->send_head != snd(qp)->send_started;
 
     switch (requester_wait(qp)) {
     case REQUESTER_GO:
-        if (qp->queued != QUEUED_NOT || !sent)
+        if (snd(qp)->queued != QUEUED_NOT || !sent)
             return by_scheduler(qp, when);
         return by_answer(qp, when); /* congestion control has opened its window meanwhile */
     case REQUESTER_RNR:
-        return by_timer(qp, qp->rnr_deadline, OCHE_WAKE_RNR_TIMER, when);
+        return by_timer(qp, snd(qp)->rnr_deadline, OCHE_WAKE_RNR_TIMER, when);
     case REQUESTER_PACED:
-        return by_timer(qp, qp->pieces->due, OCHE_WAKE_READ_PACING, when);
+        return by_timer(qp, snd(qp)->pieces->due, OCHE_WAKE_READ_PACING, when);
     case REQUESTER_ORDER:
-        if (qp->order_deadline != OCHE_NEVER)
-            return by_timer(qp, qp->order_deadline, OCHE_WAKE_ORDER_TIMER, when);
+        if (snd(qp)->order.deadline != OCHE_NEVER)
+            return by_timer(qp, snd(qp)->order.deadline, OCHE_WAKE_ORDER_TIMER, when);
         return by_answer(qp, when);
     case REQUESTER_DRAINING:
         return sent ? by_answer(qp, when) : OCHE_WAKE_PROGRAM;
     case REQUESTER_DEPTH: /* at 0 no READ can leave until the program raises it */
-        return sent || qp->initiator_depth > 0 ? by_answer(qp, when) : OCHE_WAKE_PROGRAM;
+        return sent || snd(qp)->initiator_depth > 0 ? by_answer(qp, when) : OCHE_WAKE_PROGRAM;
     default:
         return by_answer(qp, when);
     }
@@ -144,9 +146,9 @@ enum oche_wake oche_qp_wake(const struct oche_qp *qp, oche_time *when)
         return OCHE_WAKE_NEVER;
     if (qp->overrun)
         return by_timer(qp, 0, OCHE_WAKE_FAILURE, when);
-    if ((state == OCHE_QP_RTS || state == OCHE_QP_SQD) && qp->send_head != posted)
+    if ((state == OCHE_QP_RTS || state == OCHE_QP_SQD) && snd(qp)->send_head != posted)
         /* new work that the NIC has not seen must have rung */
-        return qp->send_tail == posted ? of_requester(qp, when) : OCHE_WAKE_NEVER;
+        return snd(qp)->send_tail == posted ? of_requester(qp, when) : OCHE_WAKE_NEVER;
     return qp->control != 0 || qp->responding ? OCHE_WAKE_PORT : OCHE_WAKE_NO_WORK;
 }
 

@@ -133,7 +133,7 @@ struct oche_recovery_scheme {
     /*
      * Optional: a request packet for `psn` has left, and tx->next is the PSN after it. `last` is
      * true if the packet ends a SEND or WRITE message and may leave a second time at once, which
-     * the last packet of a message that switches deflect may not (core/qp/deflection.h).
+     * the last packet of a message that switches deflect may not (core/qp/send/deflection.h).
      */
     void (*sent)(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now);
     /*
@@ -185,7 +185,7 @@ struct oche_recovery_scheme {
      * must also have window_packets, which limits the number of packets kept. The extensions are
      * used once the peer has shown that it knows them (OCHE_BTH_EXTENSIONS); until then the scheme
      * must use plain RoCEv2: no verdict PLACE, no sack. The payload of a kept packet is written to
-     * memory at once; the packet is executed when the gap is closed (core/qp/placement.h).
+     * memory at once; the packet is executed when the gap is closed (core/qp/receive/placement.h).
      */
     /*
      * The peer has shown that it knows the extensions. Called at any time, at most once per

@@ -33,7 +33,7 @@
  *     lost.
  *   - Where payloads of kept packets are written to memory at once, as in IRN, an application must
  *     not wait for the last byte of a message in memory instead of a completion. On the wire they
- *     are held until their turn comes (core/qp/placement.h).
+ *     are held until their turn comes (core/qp/receive/placement.h).
  *   - Timeouts do not back off, unless they are measured. When the retries are used up, the
  *     connection's ACK timeout applies.
  *   - rto=measured takes the timeout from round trips, as TCP does (RFC 6298), for networks whose

@@ -15,10 +15,21 @@ import subprocess
 import sys
 import tempfile
 
+BELOW_QP = ["core/base.h", "core/cc/", "core/param.h", "core/random.h", "core/recovery/",
+            "core/trace/", "core/wire/"]
+QP = ["core/qp/" + name for name in ("congestion.h", "nic.h", "nic_internal.h", "qp_internal.h",
+                                     "cause.h", "map.h", "scheduler.h", "slots.h", "timers.h",
+                                     "work.h")]
 BELOW_SIM = ["fabric/", "core/", "params/"]
 # Allowed beginnings of quoted includes, by the folder of the including file.
 ARROWS = {
     "core": ["core/"],
+    # A half of a queue pair does not see the members of the other half.
+    "core/qp/objects": BELOW_QP + QP + ["core/qp/objects/"],
+    "core/qp/receive": BELOW_QP + QP + ["core/qp/objects/", "core/qp/receive/",
+                                        "core/qp/send/send.h"],
+    "core/qp/send": BELOW_QP + QP + ["core/qp/objects/", "core/qp/send/",
+                                     "core/qp/receive/receive.h"],
     "fabric": ["fabric/", "core/wire/", "core/base.h", "core/error.h", "core/random.h",
                "core/param.h"],
     "params": ["params/", "core/"],
@@ -178,6 +189,15 @@ def self_test():
         "core/up.c": ('#include "fabric/switch.h"\n', "must not include fabric/switch.h"),
         "core/up2.c": ('#include "sim/world.h"\n', "must not include sim/world.h"),
         "core/plain.c": ('#include "base.h"\n', "must not include base.h"),
+        "core/qp/good.c": ('#include "core/qp/send/sender.h"\n', None),
+        "core/qp/send/good.c": ('#include "core/qp/send/sender.h"\n'
+                                '#include "core/qp/receive/receive.h"\n', None),
+        "core/qp/send/other.c": ('#include "core/qp/receive/receiver.h"\n',
+                                 "must not include core/qp/receive/receiver.h"),
+        "core/qp/receive/other.c": ('#include "core/qp/send/sender.h"\n',
+                                    "must not include core/qp/send/sender.h"),
+        "core/qp/objects/half.c": ('#include "core/qp/send/send.h"\n',
+                                   "must not include core/qp/send/send.h"),
         "fabric/good.c": ('#include "core/wire/packet.h"\n#include "core/param.h"\n', None),
         "fabric/deep.c": ('#include "core/qp/nic.h"\n', "must not include core/qp/nic.h"),
         "fabric/trick.c": ('#include "core/base.h.c"\n', "must not include core/base.h.c"),

@@ -14,8 +14,8 @@
  *   auss.*          the Active Unique Sender Set
  *   look_ahead.*    groups of senders that are announced (sec III-D)
  *   dart.h, dart_view.c  a view of a NIC's current state, for tests and diagnosis
- * Elsewhere: core/wire/extension.h has the shares' format in packets; core/qp/group.c names groups
- * in packets; core/qp/deflection.h keeps messages apart that deflection could reorder.
+ * Elsewhere: core/wire/extension.h has the shares' format in packets; core/qp/send/group.c names
+ * groups in packets; core/qp/send/deflection.h keeps messages apart that deflection could reorder.
  *
  * Receiver, per NIC: its AUSS (auss.c) is the set of senders with an active message, n of them.
  * Each ACK carries n. When n changes, a sender that has been sent no ACK for half a base round trip

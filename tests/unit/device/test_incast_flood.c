@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "core/cc/dart/dart.h"
-#include "core/qp/qp_internal.h"
+#include "core/qp/receive/receiver.h"
 #include "core/wire/extension.h"
 #include "device/internal.h"
 #include "tests/unit/device/pair.h"
@@ -79,7 +79,7 @@ static void lies_cost_neither_memory_nor_time(void **state)
     const uint64_t lists = oche_dart_look(dart).void_groups;
     const uint64_t long_ones = flood(&pair, LIES, OCHE_GROUP_MOST);
     const struct oche_dart_view view = oche_dart_look(dart);
-    assert_int_equal(pair.b.qp->rx.epsn, oche_psn_add(FIRST, 2 * LIES)); /* all were taken */
+    assert_int_equal(rcv(pair.b.qp)->rx.epsn, oche_psn_add(FIRST, 2 * LIES)); /* all were taken */
     assert_int_equal(view.void_groups - lists, LIES);
     assert_int_equal(view.groups, 0);
     assert_true(view.senders <= 1); /* the peer itself, which is counted for a moment after */

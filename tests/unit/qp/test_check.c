@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "core/qp/check_internal.h"
-#include "core/qp/pieces.h"
+#include "core/qp/receive/receiver.h"
+#include "core/qp/send/pieces.h"
 #include "core/recovery/selective_repeat.h"
 #include "tests/support/pair.h"
 
@@ -68,44 +69,44 @@ static struct pair *in_the_middle(bool reads, unsigned steps)
 
 static struct send_entry *head(struct oche_qp *qp)
 {
-    return send_at(qp, qp->send_head);
+    return send_at(qp, snd(qp)->send_head);
 }
 
 static void una_too_wide(struct oche_qp *qp)
 {
-    qp->tx.una |= 1u << 24;
+    snd(qp)->tx.una |= 1u << 24;
 }
 static void next_before_una(struct oche_qp *qp)
 {
-    qp->tx.next = oche_psn_add(qp->tx.una, OCHE_PSN_MASK);
+    snd(qp)->tx.next = oche_psn_add(snd(qp)->tx.una, OCHE_PSN_MASK);
 }
 static void message_behind_una(struct oche_qp *qp)
 {
-    qp->tx.message_start = oche_psn_add(qp->tx.una, 1);
+    snd(qp)->tx.message_start = oche_psn_add(snd(qp)->tx.una, 1);
 }
 static void window_shrinks(struct oche_qp *qp)
 {
-    qp->window_packets = 1;
+    snd(qp)->window_packets = 1;
 }
 static void started_behind_tail(struct oche_qp *qp)
 {
-    qp->send_started = qp->send_tail + 1;
+    snd(qp)->send_started = snd(qp)->send_tail + 1;
 }
 static void one_more_retired(struct oche_qp *qp)
 {
-    atomic_fetch_add(&qp->retired_sends, 1);
+    atomic_fetch_add(&snd(qp)->retired_sends, 1);
 }
 static void all_is_over(struct oche_qp *qp)
 {
-    qp->send_head = qp->send_started;
+    snd(qp)->send_head = snd(qp)->send_started;
 }
 static void head_of_another(struct oche_qp *qp)
 {
-    qp->head_last_psn++;
+    snd(qp)->head_last_psn++;
 }
 static void una_behind_the_head(struct oche_qp *qp)
 {
-    qp->tx.una = oche_psn_add(qp->head_last_psn, 1);
+    snd(qp)->tx.una = oche_psn_add(snd(qp)->head_last_psn, 1);
 }
 static void endless_message(struct oche_qp *qp)
 {
@@ -113,44 +114,44 @@ static void endless_message(struct oche_qp *qp)
 }
 static void high_behind_the_newest(struct oche_qp *qp)
 {
-    qp->tx.high = oche_psn_add(qp->tx.high, 1000);
+    snd(qp)->tx.high = oche_psn_add(snd(qp)->tx.high, 1000);
 }
 static void cursor_elsewhere(struct oche_qp *qp)
 {
-    qp->cursor_offset += qp->mtu;
+    snd(qp)->cursor_offset += qp->mtu;
 }
 static void flight_grows(struct oche_qp *qp)
 {
-    qp->flight_bytes++;
+    snd(qp)->flight_bytes++;
 }
 static void one_more_read(struct oche_qp *qp)
 {
-    qp->reads_started++;
+    snd(qp)->reads_started++;
 }
 static void one_more_retry(struct oche_qp *qp)
 {
-    qp->retries_left = qp->retry_count + 1;
+    snd(qp)->retries_left = snd(qp)->retry_count + 1;
 }
 static void awaits_nothing(struct oche_qp *qp)
 {
-    qp->send_head = qp->send_started;
-    qp->ack_deadline = OCHE_SEC;
+    snd(qp)->send_head = snd(qp)->send_started;
+    snd(qp)->ack_deadline = OCHE_SEC;
 }
 static void two_waits(struct oche_qp *qp)
 {
-    qp->rnr_deadline = qp->ack_deadline = OCHE_SEC;
+    snd(qp)->rnr_deadline = snd(qp)->ack_deadline = OCHE_SEC;
 }
 static void ack_at_once(struct oche_qp *qp)
 {
-    qp->ack_deadline = 0;
+    snd(qp)->ack_deadline = 0;
 }
 static void rnr_at_once(struct oche_qp *qp)
 {
-    qp->rnr_deadline = 0;
+    snd(qp)->rnr_deadline = 0;
 }
 static void order_at_once(struct oche_qp *qp)
 {
-    qp->order_deadline = 0;
+    snd(qp)->order.deadline = 0;
 }
 static void cc_at_once(struct oche_qp *qp)
 {
@@ -158,87 +159,88 @@ static void cc_at_once(struct oche_qp *qp)
 }
 static void read_at_once(struct oche_qp *qp)
 {
-    qp->read_waits = true;
-    qp->pieces->due = 0;
+    snd(qp)->read_waits = true;
+    snd(qp)->pieces->due = 0;
 }
 static void asked_too_early(struct oche_qp *qp)
 {
-    qp->last_ack_request = qp->tx.high;
+    snd(qp)->last_ack_request = snd(qp)->tx.high;
 }
 static void faster_than_the_line(struct oche_qp *qp)
 {
-    qp->pace_rate_bps *= 4;
+    snd(qp)->pace_rate_bps *= 4;
 }
 static void piece_without_packets(struct oche_qp *qp)
 {
-    struct read_piece *piece = &qp->pieces->piece[qp->pieces->head & qp->pieces->mask];
+    struct read_piece *piece =
+        &snd(qp)->pieces->piece[snd(qp)->pieces->head & snd(qp)->pieces->mask];
 
     piece->end = piece->first;
 }
 static void one_more_kept(struct oche_qp *qp)
 {
-    qp->pieces->kept++;
+    snd(qp)->pieces->kept++;
 }
 static void paced_without_time(struct oche_qp *qp)
 {
-    qp->queued = QUEUED_PACED;
-    qp->pace_due = OCHE_SEC;
+    snd(qp)->queued = QUEUED_PACED;
+    snd(qp)->pace_due = OCHE_SEC;
 }
 
 static void epsn_too_wide(struct oche_qp *qp)
 {
-    qp->rx.epsn |= 1u << 24;
+    rcv(qp)->rx.epsn |= 1u << 24;
 }
 static void message_behind_epsn(struct oche_qp *qp)
 {
-    qp->rx.message_start = oche_psn_add(qp->rx.epsn, 1);
+    rcv(qp)->rx.message_start = oche_psn_add(rcv(qp)->rx.epsn, 1);
 }
 static void begun_between(struct oche_qp *qp)
 {
-    qp->operation = OCHE_OPERATION_NONE;
-    qp->rx.message_start = oche_psn_add(qp->rx.epsn, OCHE_PSN_MASK);
-    qp->message_bytes = 1;
+    rcv(qp)->operation = OCHE_OPERATION_NONE;
+    rcv(qp)->rx.message_start = oche_psn_add(rcv(qp)->rx.epsn, OCHE_PSN_MASK);
+    rcv(qp)->message_bytes = 1;
 }
 static void write_is_full(struct oche_qp *qp)
 {
-    qp->write_length = qp->message_bytes;
+    rcv(qp)->write_length = rcv(qp)->message_bytes;
 }
 static void send_without_receive(struct oche_qp *qp)
 {
-    qp->operation = OCHE_OPERATION_SEND;
+    rcv(qp)->operation = OCHE_OPERATION_SEND;
 }
 static void receives_backwards(struct oche_qp *qp)
 {
-    qp->recv_tail = qp->recv_head - 1;
+    rcv(qp)->recv_tail = rcv(qp)->recv_head - 1;
 }
 static void one_more_received(struct oche_qp *qp)
 {
-    atomic_fetch_add(&qp->retired_recvs, 1);
+    atomic_fetch_add(&rcv(qp)->retired_recvs, 1);
 }
 static void held_is_past(struct oche_qp *qp)
 {
-    qp->placed_end = qp->rx.epsn;
+    rcv(qp)->placed_end = rcv(qp)->rx.epsn;
 }
 static void one_more_active(struct oche_qp *qp)
 {
-    qp->active_responses++;
+    rcv(qp)->active_responses++;
 }
 static void first_is_not_active(struct oche_qp *qp)
 {
-    qp->response_first = qp->response_next;
+    rcv(qp)->response_first = rcv(qp)->response_next;
 }
 static void response_runs_on(struct oche_qp *qp)
 {
-    qp->responses[0].end_psn += 1000;
+    rcv(qp)->responses[0].end_psn += 1000;
 }
 static void answers_the_future(struct oche_qp *qp)
 {
-    qp->responses[0].last_psn = oche_psn_add(qp->rx.epsn, 1);
+    rcv(qp)->responses[0].last_psn = oche_psn_add(rcv(qp)->rx.epsn, 1);
 }
 static void nak_too_wide(struct oche_qp *qp)
 {
     qp->control = CONTROL_NAK;
-    qp->nak_psn = 1u << 24;
+    rcv(qp)->nak_psn = 1u << 24;
 }
 static void second_ack_alone(struct oche_qp *qp)
 {
@@ -251,11 +253,11 @@ static void ack_unlisted(struct oche_qp *qp)
 }
 static void data_unqueued(struct oche_qp *qp)
 {
-    qp->queued = QUEUED_NOT;
+    snd(qp)->queued = QUEUED_NOT;
 }
 static void recovery_at_once(struct oche_qp *qp)
 {
-    qp->rx.timer = 0;
+    rcv(qp)->rx.timer = 0;
 }
 
 /* The transfer that is stopped in the middle. */
@@ -332,9 +334,9 @@ static void try(struct pair *pair, const struct qp_statement *statement, const s
 {
     struct oche_qp *qp = pair->side[side].qp[0];
     const struct oche_qp before = *qp;
-    const struct response response = qp->responses[0];
+    const struct response response = rcv(qp)->responses[0];
     const struct send_entry entry = *head(qp);
-    struct read_pieces *pieces = qp->pieces;
+    struct read_pieces *pieces = snd(qp)->pieces;
     const size_t pieces_bytes =
         pieces == NULL ? 0 : sizeof(*pieces) + (pieces->mask + 1) * sizeof(pieces->piece[0]);
     void *copy = malloc(pieces_bytes + 1);
@@ -349,7 +351,7 @@ static void try(struct pair *pair, const struct qp_statement *statement, const s
         fail_msg("broken, and it seems to hold: %s", statement->words);
     assert_non_null(oche_nic_check(pair->side[side].nic, NULL));
     memcpy(qp, &before, sizeof(before));
-    qp->responses[0] = response;
+    rcv(qp)->responses[0] = response;
     *head(qp) = entry;
     if (pieces != NULL)
         memcpy(pieces, copy, pieces_bytes);
@@ -425,12 +427,12 @@ static void test_nic(void **state)
     nic->qp_map = nic->peer_map;
     assert_string_equal(oche_nic_check(nic, &which), "each queue pair is found by its number");
     *nic = before;
-    const enum queued queued = pair->side[0].qp[0]->queued;
-    pair->side[0].qp[0]->queued = queued == QUEUED_READY ? QUEUED_NOT : QUEUED_READY;
+    const enum queued queued = snd(pair->side[0].qp[0])->queued;
+    snd(pair->side[0].qp[0])->queued = queued == QUEUED_READY ? QUEUED_NOT : QUEUED_READY;
     assert_non_null(oche_nic_check(nic, &which));
-    pair->side[0].qp[0]->queued = queued == QUEUED_PACED ? QUEUED_NOT : QUEUED_PACED;
+    snd(pair->side[0].qp[0])->queued = queued == QUEUED_PACED ? QUEUED_NOT : QUEUED_PACED;
     assert_non_null(oche_nic_check(nic, &which));
-    pair->side[0].qp[0]->queued = queued & 3u;
+    snd(pair->side[0].qp[0])->queued = queued & 3u;
     if (nic->timers.count > 0) {
         nic->timers.position[nic->timers.entries[0].slot] = 1;
         assert_string_equal(oche_nic_check(nic, &which), "the heap of timers is ordered");

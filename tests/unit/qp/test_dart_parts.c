@@ -7,7 +7,7 @@
 #include "tests/support/test.h"
 
 #include "core/cc/dart/dart.h"
-#include "core/qp/qp_internal.h"
+#include "core/qp/send/sender.h"
 #include "core/wire/opcode.h"
 #include "tests/support/pair.h"
 
@@ -53,7 +53,8 @@ static void tell(struct pair *pair, int to, uint16_t senders)
 {
     static uint8_t sequence = 200;
     const struct oche_share share = {.senders = senders, .sequence = sequence++};
-    struct oche_packet update = pair_packet(pair, !to, OCHE_SHARE, pair->side[to].qp[0]->tx.una, 0);
+    struct oche_packet update =
+        pair_packet(pair, !to, OCHE_SHARE, snd(pair->side[to].qp[0])->tx.una, 0);
 
     update.bth_reserved = OCHE_BTH_EXTENSIONS;
     oche_share_put(&update, &share);
@@ -78,7 +79,7 @@ static void waiting(void **state)
     assert_int_equal(rate(pair, 0, 0), LINE / 8);
     assert_int_equal(rate(pair, 0, 1), LINE / 8);
     pair_run(pair, pair->now + 5 * OCHE_US);
-    assert_int_equal(pair->side[0].qp[1]->flight_bytes, SHORT); /* not yet acknowledged */
+    assert_int_equal(snd(pair->side[0].qp[1])->flight_bytes, SHORT); /* not yet acknowledged */
     assert_int_equal(rate(pair, 0, 0), LINE / 4);
     assert_int_equal(rate(pair, 0, 1), LINE / 8); /* what it would have */
     post(pair, 1, OCHE_WORK_WRITE, SHORT);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "core/qp/qp_internal.h"
+#include "core/qp/send/sender.h"
 #include "core/recovery/selective_repeat.h"
 #include "tests/support/pair.h"
 
@@ -328,7 +328,7 @@ static void test_random(void **state)
         if (away)
             go_away(pair, pair->now + oche_random_below(&random, 6 * OCHE_US));
         const uint32_t outstanding =
-            (pair->side[0].qp[0]->tx.high - pair->side[0].qp[0]->tx.una) & OCHE_PSN_MASK;
+            (snd(pair->side[0].qp[0])->tx.high - snd(pair->side[0].qp[0])->tx.una) & OCHE_PSN_MASK;
         pair_run_quiet(pair);
         const uint64_t timeouts = oche_nic_stats(pair->side[0].nic)->timeouts;
         found += early_of(pair);
@@ -377,7 +377,7 @@ static oche_time timeout_after_lost_naks(uint32_t packets, oche_time *before)
     const struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 0, 0, 0, packets * PAIR_MTU);
     struct oche_qp *qp = pair->side[0].qp[0];
 
-    *before = qp->nic->recovery->rto(&qp->tx, qp->ack_timeout);
+    *before = qp->nic->recovery->rto(&snd(qp)->tx, snd(qp)->ack_timeout);
     pair->fate = lose_first_and_naks;
     pair->context = &gone;
     pair_post(pair, 0, &work);
@@ -385,7 +385,7 @@ static oche_time timeout_after_lost_naks(uint32_t packets, oche_time *before)
     assert_true(gone);
     assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, 1);
     assert_int_equal(early_of(pair), 1); /* it looks the same */
-    const oche_time after = qp->nic->recovery->rto(&qp->tx, qp->ack_timeout);
+    const oche_time after = qp->nic->recovery->rto(&snd(qp)->tx, snd(qp)->ack_timeout);
     pair_close(pair);
     return after;
 }

@@ -6,7 +6,7 @@
  */
 #include "tests/support/test.h"
 
-#include "core/qp/qp_internal.h"
+#include "core/qp/send/sender.h"
 #include "core/recovery/selective_repeat.h"
 #include "tests/support/pair.h"
 
@@ -67,12 +67,13 @@ static void test_window_grows(void **state)
 
     (void)state;
     assert_true(rate_of(pair) < 30);
-    assert_int_equal(pair->side[0].qp[0]->window_packets, WINDOW);
+    assert_int_equal(snd(pair->side[0].qp[0])->window_packets, WINDOW);
     pair_close(pair);
 
     pair = open_pair(true, DELAY, RATE, 7);
     assert_true(rate_of(pair) > 130); /* with the time that it takes to grow */
-    assert_in_range(pair->side[0].qp[0]->window_packets, WINDOW, WINDOW + in_a_round_trip + 16);
+    assert_in_range(snd(pair->side[0].qp[0])->window_packets, WINDOW,
+                    WINDOW + in_a_round_trip + 16);
     pair_close(pair);
 }
 
@@ -83,7 +84,7 @@ static void test_short_path(void **state)
 
     (void)state;
     rate_of(pair);
-    assert_in_range(pair->side[0].qp[0]->window_packets, WINDOW, WINDOW + 8);
+    assert_in_range(snd(pair->side[0].qp[0])->window_packets, WINDOW, WINDOW + 8);
     pair_close(pair);
 }
 

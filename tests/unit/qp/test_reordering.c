@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "core/qp/qp_internal.h"
+#include "core/qp/send/sender.h"
 #include "core/recovery/selective_repeat.h"
 #include "core/wire/aeth.h"
 #include "core/wire/extension.h"
@@ -111,7 +111,7 @@ static uint64_t message(struct pair *pair, enum oche_work_opcode opcode, enum pa
     const struct oche_send_work work = pair_work(opcode, 1, 0, 0, PACKETS * PAIR_MTU);
     const int from = opcode == OCHE_WORK_READ;
 
-    fates->first = pair->side[0].qp[0]->tx.high;
+    fates->first = snd(pair->side[0].qp[0])->tx.high;
     fates->from = from;
     fates->fate = fate;
     fates->times = times;
@@ -299,7 +299,7 @@ static void duplicate_after_timeout(uint32_t arrived)
     struct fates fates;
     struct pair *pair = open_pair(&(struct setting){.late_by = DELAY}, &fates);
     const uint64_t window = begin(pair);
-    const uint32_t first = pair->side[0].qp[0]->tx.high;
+    const uint32_t first = snd(pair->side[0].qp[0])->tx.high;
 
     time_out(pair);
     pair_run(pair, pair->now + OCHE_US);

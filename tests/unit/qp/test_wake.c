@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/qp/qp_internal.h"
+#include "core/qp/send/sender.h"
 #include "core/recovery/selective_repeat.h"
 #include "tests/support/pair.h"
 
@@ -215,20 +215,20 @@ static void test_faults(void **state)
     atomic_store(&qp->rung, 1);
     pair->side[0].classes = 0;
     pair_run(pair, pair->now + OCHE_US);
-    qp->queued = QUEUED_NOT;
+    snd(qp)->queued = QUEUED_NOT;
     assert_int_equal(wake_of(pair, 0), OCHE_WAKE_NEVER);
-    qp->queued = QUEUED_READY;
+    snd(qp)->queued = QUEUED_READY;
     pair->side[0].classes = UINT8_MAX;
     pair_run(pair, pair->now + OCHE_US);
     assert_int_equal(wake_of(pair, 0), OCHE_WAKE_ACK_TIMER);
-    const oche_time deadline = qp->ack_deadline;
-    qp->ack_deadline = OCHE_NEVER;
+    const oche_time deadline = snd(qp)->ack_deadline;
+    snd(qp)->ack_deadline = OCHE_NEVER;
     assert_int_equal(wake_of(pair, 0), OCHE_WAKE_NEVER);
     assert_ptr_equal(oche_nic_hung(pair->side[0].nic), qp);
     assert_ptr_equal(oche_nic_hung(pair->side[1].nic), NULL);
-    qp->ack_deadline = deadline - 1; /* before the entry in the heap, so it would be late */
+    snd(qp)->ack_deadline = deadline - 1; /* before the entry in the heap, so it would be late */
     assert_int_equal(wake_of(pair, 0), OCHE_WAKE_NEVER);
-    qp->ack_deadline = deadline;
+    snd(qp)->ack_deadline = deadline;
     pair_run(pair, pair->now + DELAY);
     pair_run_quiet(pair);
     pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);

@@ -1,56 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Datagrams (UD): fills in the address and the Q_Key of each datagram that is sent, and handles the
- * datagrams that arrive. The requester sends them like all other packets. A datagram is never
- * answered: a faulty one is counted and dropped (IBTA 9.9.3, fault classes).
+ * Datagrams (UD) that arrive. A datagram is never answered: a faulty one is counted and dropped
+ * (IBTA 9.9.3, fault classes).
  */
-#include "core/qp/qp_internal.h"
-
-/* ---- out ---- */
-
-bool datagram_work_ok(const struct oche_send_work *work)
-{
-    bool send = work->opcode == OCHE_WORK_SEND || work->opcode == OCHE_WORK_SEND_IMM;
-
-    return send && work->to != NULL && work->to->qpn <= OCHE_PSN_MASK &&
-           work->to->traffic_class < OCHE_CLASSES;
-}
-
-void datagram_note(struct oche_qp *qp, uint32_t index, const struct oche_destination *to)
-{
-    qp->datagrams->destinations[index & qp->send_mask] = *to;
-}
-
-static const struct oche_destination *next_destination(const struct oche_qp *qp)
-{
-    return &qp->datagrams->destinations[qp->send_next & qp->send_mask];
-}
-
-void datagram_address(const struct oche_qp *qp, struct oche_packet *packet)
-{
-    const struct oche_destination *to = next_destination(qp);
-
-    packet->dst = to->address;
-    packet->flow_hash = to->flow_hash;
-    packet->dest_qpn = to->qpn;
-    packet->tag = to->tag;
-    packet->udp_source_port = to->udp_source_port;
-    packet->deth.qkey = to->qkey & OCHE_QKEY_PRIVILEGED ? qp->datagrams->qkey : to->qkey;
-    packet->deth.src_qpn = qp->qpn;
-    packet->ext |= OCHE_EXT_DETH;
-}
-
-void datagram_take_class(struct oche_qp *qp)
-{
-    if (qp->send_next != qp->send_tail)
-        qp->traffic_class = next_destination(qp)->traffic_class & (OCHE_CLASSES - 1U);
-}
-
-/* ---- in ---- */
+#include "core/qp/objects/objects.h"
+#include "core/qp/receive/receiver.h"
 
 static bool too_short(const struct oche_qp *qp, const struct oche_packet *packet)
 {
-    return OCHE_GRH_BYTES + (uint32_t)packet->payload_bytes > recv_at(qp, qp->recv_head)->length;
+    return OCHE_GRH_BYTES + (uint32_t)packet->payload_bytes >
+           recv_at(qp, rcv(qp)->recv_head)->length;
 }
 
 /* Returns why an arrived datagram must be rejected, or OCHE_REJECT_CAUSES to accept it. */
@@ -60,15 +19,15 @@ static enum oche_reject judge(struct oche_qp *qp, const struct oche_packet *pack
         return OCHE_REJECT_LENGTH;
     if (packet->deth.qkey != qp->datagrams->qkey)
         return OCHE_REJECT_QKEY;
-    qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
-    if (qp->recv_head == qp->recv_tail && (qp->srq == NULL || !srq_take(qp)))
+    rcv(qp)->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
+    if (rcv(qp)->recv_head == rcv(qp)->recv_tail && !receiver_take_shared(qp))
         return OCHE_REJECT_NOT_READY;
-    const struct recv_entry *entry = recv_at(qp, qp->recv_head);
-    if (!region_check_sges(qp->nic, qp->recv_pd, entry->sge, entry->sge_count,
+    const struct recv_entry *entry = recv_at(qp, rcv(qp)->recv_head);
+    if (!region_check_sges(qp->nic, rcv(qp)->recv_pd, entry->sge, entry->sge_count,
                            OCHE_ACCESS_LOCAL_WRITE))
         return OCHE_REJECT_OPERATION;
     if (too_short(qp, packet)) {
-        qp->recv_taken = true;
+        rcv(qp)->recv_taken = true;
         return OCHE_REJECT_LENGTH;
     }
     return OCHE_REJECT_CAUSES;
@@ -80,7 +39,7 @@ static enum oche_reject judge(struct oche_qp *qp, const struct oche_packet *pack
  */
 static bool write_receive(const struct oche_qp *qp, const struct oche_packet *packet)
 {
-    const struct recv_entry *entry = recv_at(qp, qp->recv_head);
+    const struct recv_entry *entry = recv_at(qp, rcv(qp)->recv_head);
     const struct oche_nic_port *port = qp->nic->port;
     uint8_t grh[OCHE_GRH_BYTES];
 
@@ -88,13 +47,13 @@ static bool write_receive(const struct oche_qp *qp, const struct oche_packet *pa
         return true;
     if (port->grh != NULL) {
         port->grh(qp->nic->port_context, packet, grh);
-        if (!region_scatter(qp->nic, qp->recv_pd, entry->sge, entry->sge_count, 0, grh,
+        if (!region_scatter(qp->nic, rcv(qp)->recv_pd, entry->sge, entry->sge_count, 0, grh,
                             sizeof(grh)))
             return false;
     }
     if (packet->payload_bytes == 0 || !(packet->ext & OCHE_EXT_PAYLOAD))
         return true;
-    return region_scatter(qp->nic, qp->recv_pd, entry->sge, entry->sge_count, OCHE_GRH_BYTES,
+    return region_scatter(qp->nic, rcv(qp)->recv_pd, entry->sge, entry->sge_count, OCHE_GRH_BYTES,
                           packet->payload, packet->payload_bytes);
 }
 
@@ -103,7 +62,7 @@ static void complete(struct oche_qp *qp, const struct oche_packet *packet,
 {
     bool imm = row->flags & OCHE_OP_HAS(IMM);
     struct oche_completion completion = {
-        .wr_id = recv_at(qp, qp->recv_head)->wr_id,
+        .wr_id = recv_at(qp, rcv(qp)->recv_head)->wr_id,
         .time = now,
         .qpn = qp->qpn,
         .bytes = OCHE_GRH_BYTES + (uint32_t)packet->payload_bytes,
@@ -117,7 +76,7 @@ static void complete(struct oche_qp *qp, const struct oche_packet *packet,
     };
 
     qp_trace(qp, now, OCHE_TRACE_COMPLETED, completion.wr_id, OCHE_STATUS_SUCCESS);
-    responder_retire_recv(qp, &completion);
+    receiver_retire_recv(qp, &completion);
 }
 
 static void accept_datagram(struct oche_qp *qp, const struct oche_packet *packet,
@@ -126,11 +85,11 @@ static void accept_datagram(struct oche_qp *qp, const struct oche_packet *packet
     struct oche_nic *nic = qp->nic;
     uint32_t bytes = packet->payload_bytes;
 
-    qp->msn = oche_psn_add(qp->msn, 1);
+    rcv(qp)->msn = oche_psn_add(rcv(qp)->msn, 1);
     nic->stats.delivered_messages++;
     nic->stats.delivered_bytes += bytes;
     qp_trace(qp, now, OCHE_TRACE_DELIVERED, packet->psn, bytes);
-    qp_trace(qp, now, OCHE_TRACE_MESSAGE_DELIVERED, qp->msn, bytes);
+    qp_trace(qp, now, OCHE_TRACE_MESSAGE_DELIVERED, rcv(qp)->msn, bytes);
     complete(qp, packet, row, now);
     if (nic->port->delivered != NULL)
         nic->port->delivered(nic->port_context, qp, bytes, true, now);
@@ -155,11 +114,12 @@ void datagram_receive(struct oche_qp *qp, const struct oche_packet *packet,
     }
     nic_reject(nic, qp, cause, packet, now);
     if (cause == OCHE_REJECT_OPERATION) { /* class A: the receive itself is invalid */
-        qp->recv_taken = true;
+        rcv(qp)->recv_taken = true;
         qp_responder_error(qp, OCHE_STATUS_LOCAL_PROTECTION, now);
-    } else if (qp->recv_taken) {
-        qp->recv_taken = false;
-        if (qp->srq != NULL) /* class E: a shared receive fails; class D: any other receive stays */
-            responder_fail_recv(qp, OCHE_STATUS_LOCAL_LENGTH, now);
+    } else if (rcv(qp)->recv_taken) {
+        rcv(qp)->recv_taken = false;
+        if (rcv(qp)->srq !=
+            NULL) /* class E: a shared receive fails; class D: any other receive stays */
+            receiver_fail_recv(qp, OCHE_STATUS_LOCAL_LENGTH, now);
     }
 }

@@ -19,16 +19,17 @@
  * by one spacing, so the base runs ahead of the clock, and the packet after the burst waits until
  * one spacing after the last base.
  */
-#include "core/qp/qp_internal.h"
+#include "core/qp/scheduler.h"
+#include "core/qp/send/sender.h"
 
 /* Returns the time between a packet of `line_bytes` on the line and the next packet. */
-oche_time pacer_spacing(const struct oche_qp *qp, uint32_t line_bytes)
+static oche_time spacing_of(const struct oche_qp *qp, uint32_t line_bytes)
 {
-    if (line_bytes == qp->full_line_bytes)
-        return qp->pace_full;
-    if (qp->pace_full == 0)
+    if (line_bytes == snd(qp)->full_line_bytes)
+        return snd(qp)->pace_full;
+    if (snd(qp)->pace_full == 0)
         return 0;
-    return oche_time_of_bytes(line_bytes, qp->pace_rate_bps);
+    return oche_time_of_bytes(line_bytes, snd(qp)->pace_rate_bps);
 }
 
 /*
@@ -37,47 +38,48 @@ oche_time pacer_spacing(const struct oche_qp *qp, uint32_t line_bytes)
  */
 static inline bool awaits_supply(const struct oche_qp *qp)
 {
-    return OCHE_UNLIKELY(qp->supplied) && qp->tx.next == qp->tx.high;
+    return OCHE_UNLIKELY(snd(qp)->supplied) && snd(qp)->tx.next == snd(qp)->tx.high;
 }
 
 oche_time pacer_due(const struct oche_qp *qp, oche_time now)
 {
-    oche_time due = oche_time_add(qp->pace_base, pacer_spacing(qp, qp->pace_bytes));
+    oche_time due = oche_time_add(snd(qp)->pace_base, spacing_of(qp, snd(qp)->pace_bytes));
 
     if (due < now || (qp->flags & QP_IN_BURST))
         due = now;
-    if (awaits_supply(qp) && due < qp->supply_due)
-        due = qp->supply_due;
+    if (awaits_supply(qp) && due < snd(qp)->supply_due)
+        due = snd(qp)->supply_due;
     return due;
 }
 
 void pacer_supply(struct oche_qp *qp, uint32_t bytes)
 {
-    qp->supply_due = oche_time_add(qp->supply_due, oche_time_of_bytes(bytes, qp->supply_bps));
+    snd(qp)->supply_due =
+        oche_time_add(snd(qp)->supply_due, oche_time_of_bytes(bytes, snd(qp)->supply_bps));
 }
 
 /* To be called when a packet has left while a new limit has not taken effect yet. */
 static OCHE_NOINLINE void limit_lag(struct oche_qp *qp, uint32_t line_bytes, oche_time now)
 {
-    if (qp->limit_lag_bytes > line_bytes) {
-        qp->limit_lag_bytes -= line_bytes;
+    if (snd(qp)->limit_lag_bytes > line_bytes) {
+        snd(qp)->limit_lag_bytes -= line_bytes;
         return;
     }
-    qp->limit_lags = false;
+    snd(qp)->limit_lags = false;
     pacer_update_rate(qp, now);
 }
 
 void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool burst)
 {
-    if (OCHE_UNLIKELY(qp->limit_lags))
+    if (OCHE_UNLIKELY(snd(qp)->limit_lags))
         limit_lag(qp, line_bytes, now);
-    oche_time spacing = pacer_spacing(qp, line_bytes);
-    oche_time base = qp->pace_due;
+    oche_time spacing = spacing_of(qp, line_bytes);
+    oche_time base = snd(qp)->pace_due;
 
     if (OCHE_UNLIKELY(qp->flags & QP_IN_BURST))
-        base = oche_time_add(qp->pace_base, pacer_spacing(qp, qp->pace_bytes));
+        base = oche_time_add(snd(qp)->pace_base, spacing_of(qp, snd(qp)->pace_bytes));
     if (OCHE_UNLIKELY(base < now)) {
-        const oche_time catch_up = qp->flow.catch_up_packets * qp->pace_full;
+        const oche_time catch_up = qp->flow.catch_up_packets * snd(qp)->pace_full;
         const oche_time credit =
             oche_time_max(oche_time_max(qp->nic->pace_credit, spacing), catch_up);
         if (now - base > credit)
@@ -85,24 +87,24 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool bur
         if (spacing == 0)
             base = now; /* not paced: a late start earns no credit */
     }
-    qp->pace_base = base;
-    qp->pace_bytes = (uint16_t)line_bytes;
-    qp->pace_due = oche_time_add(base, spacing);
+    snd(qp)->pace_base = base;
+    snd(qp)->pace_bytes = (uint16_t)line_bytes;
+    snd(qp)->pace_due = oche_time_add(base, spacing);
     qp->flags &= (uint16_t)~QP_IN_BURST;
     if (OCHE_UNLIKELY(burst)) {
         qp->flags |= QP_IN_BURST;
-        qp->pace_due = now;
+        snd(qp)->pace_due = now;
     }
-    if (awaits_supply(qp) && qp->pace_due < qp->supply_due)
-        qp->pace_due = qp->supply_due;
+    if (awaits_supply(qp) && snd(qp)->pace_due < snd(qp)->supply_due)
+        snd(qp)->pace_due = snd(qp)->supply_due;
 }
 
-void pacer_limit(struct oche_qp *qp, uint64_t bps, oche_time now)
+void oche_qp_set_rate_limit(struct oche_qp *qp, uint64_t bps, oche_time now)
 {
-    qp->rate_limit_bps = bps;
-    if (!qp->limit_lags) { /* otherwise an earlier change still lags, and its lag goes on */
-        qp->limit_lag_bytes = qp->nic->config.habits.limiter_lag_bytes;
-        qp->limit_lags = qp->limit_lag_bytes > 0;
+    snd(qp)->rate_limit_bps = bps == 0 ? UINT64_MAX : bps;
+    if (!snd(qp)->limit_lags) { /* otherwise an earlier change still lags, and its lag goes on */
+        snd(qp)->limit_lag_bytes = qp->nic->config.habits.limiter_lag_bytes;
+        snd(qp)->limit_lags = snd(qp)->limit_lag_bytes > 0;
     }
     pacer_update_rate(qp, now);
 }
@@ -111,17 +113,41 @@ void pacer_update_rate(struct oche_qp *qp, oche_time now)
 {
     const struct oche_nic *nic = qp->nic;
     uint64_t line_rate = nic->config.line_rate_bps;
-    uint64_t rate = qp->flow.rate_bps < qp->rate_limit_bps ? qp->flow.rate_bps : qp->rate_limit_bps;
+    uint64_t rate =
+        qp->flow.rate_bps < snd(qp)->rate_limit_bps ? qp->flow.rate_bps : snd(qp)->rate_limit_bps;
 
     OCHE_MUST(rate > 0);
-    if (OCHE_UNLIKELY(qp->limit_lags))
+    if (OCHE_UNLIKELY(snd(qp)->limit_lags))
         return; /* until then nothing changes */
     if (rate > line_rate)
         rate = line_rate;
-    if (rate == qp->pace_rate_bps)
+    if (rate == snd(qp)->pace_rate_bps)
         return;
-    qp->pace_rate_bps = rate;
-    qp->pace_full = rate == line_rate ? 0 : oche_time_of_bytes(qp->full_line_bytes, rate);
-    if (qp->queued != QUEUED_NOT)
+    snd(qp)->pace_rate_bps = rate;
+    snd(qp)->pace_full = rate == line_rate ? 0 : oche_time_of_bytes(snd(qp)->full_line_bytes, rate);
+    if (snd(qp)->queued != QUEUED_NOT)
+        scheduler_repace(qp, now);
+}
+
+void pacer_set_full_packet(struct oche_qp *qp)
+{
+    const struct oche_nic *nic = qp->nic;
+    uint8_t middle = qp->flags & QP_EXTENDED ? OCHE_RC_WRITE_MIDDLE_AT : OCHE_RC_WRITE_MIDDLE;
+    if (qp->transport == OCHE_TRANSPORT_UD)
+        middle = OCHE_UD_SEND_ONLY;
+    bool port_limited = snd(qp)->pace_rate_bps == nic->config.line_rate_bps;
+
+    snd(qp)->full_line_bytes =
+        oche_frame_bytes_with(middle, qp->mtu, nic->trailer_bytes, nic->ipv6) + nic->gap_bytes;
+    snd(qp)->pace_full =
+        port_limited ? 0 : oche_time_of_bytes(snd(qp)->full_line_bytes, snd(qp)->pace_rate_bps);
+}
+
+void oche_qp_set_supply(struct oche_qp *qp, uint64_t bps, oche_time now)
+{
+    snd(qp)->supplied = bps != 0;
+    snd(qp)->supply_bps = bps;
+    snd(qp)->supply_due = now;
+    if (snd(qp)->queued != QUEUED_NOT)
         scheduler_repace(qp, now);
 }

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/qp/qp_internal.h"
+#include "core/qp/objects/objects.h"
 
 #define MAX_DEPTH (UINT32_C(1) << 20)
 
@@ -96,18 +96,19 @@ bool oche_srq_destroy(struct oche_srq *srq)
     return srq->users == 0;
 }
 
-void srq_attach(struct oche_qp *qp, struct oche_srq *srq)
+void srq_attach(struct oche_srq *srq)
 {
-    qp->srq = srq;
-    qp->recv_pd = srq->pd;
     srq->users++;
 }
 
-void srq_detach(struct oche_qp *qp)
+void srq_detach(struct oche_srq *srq)
 {
-    if (qp->srq != NULL)
-        qp->srq->users--;
-    qp->srq = NULL;
+    srq->users--;
+}
+
+uint32_t srq_pd(const struct oche_srq *srq)
+{
+    return srq->pd;
 }
 
 uint32_t srq_max_sge(const struct oche_srq *srq)
@@ -142,19 +143,20 @@ static void check_limit(struct oche_srq *srq)
         port->srq_limit(srq->nic->port_context, srq);
 }
 
-bool srq_take(struct oche_qp *qp)
+bool srq_take(struct oche_srq *srq, struct recv_entry *to)
 {
-    struct oche_srq *srq = qp->srq;
     uint32_t head = atomic_load_explicit(&srq->taken, memory_order_relaxed);
 
     if (head == atomic_load_explicit(&srq->posted, memory_order_acquire))
         return false;
-    memcpy(recv_at(qp, qp->recv_head), entry_at(srq, head), srq->entry_bytes);
+    memcpy(to, entry_at(srq, head), srq->entry_bytes);
     atomic_store_explicit(&srq->taken, head + 1, memory_order_release);
-    qp->recv_tail = qp->recv_head + 1;
-    atomic_store_explicit(&qp->posted_recvs, qp->recv_tail, memory_order_release);
-    check_limit(srq);
     return true;
+}
+
+void srq_taken(struct oche_srq *srq)
+{
+    check_limit(srq);
 }
 
 /* ---- questions and settings ---- */

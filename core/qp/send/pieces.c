@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* READ data that is asked for in pieces; see pieces.h. */
-#include "core/qp/pieces.h"
+#include "core/qp/send/pieces.h"
 
 #include <string.h>
+
+#include "core/qp/congestion.h"
+#include "core/qp/scheduler.h"
+#include "core/qp/timers.h"
 
 #define PIECES_A_WINDOW 8u
 #define LEAST_PIECES    16u /* room for so many even where the configuration has fewer */
@@ -40,7 +44,7 @@ size_t pieces_bytes(const struct oche_nic_config *config, const struct oche_qp_c
 
 void pieces_init(struct oche_qp *qp, const struct oche_qp_config *config)
 {
-    struct read_pieces *pieces = qp->pieces;
+    struct read_pieces *pieces = snd(qp)->pieces;
 
     memset(pieces, 0, pieces_bytes(&qp->nic->config, config));
     pieces->mask = ring_of(config->initiator_depth) - 1;
@@ -50,7 +54,7 @@ void pieces_init(struct oche_qp *qp, const struct oche_qp_config *config)
 
 void pieces_connect(struct oche_qp *qp)
 {
-    struct read_pieces *pieces = qp->pieces;
+    struct read_pieces *pieces = snd(qp)->pieces;
 
     pieces->reach = OCHE_PSN_BITMAP_BITS;
     if (qp->nic->port->write == NULL)
@@ -63,7 +67,7 @@ void pieces_connect(struct oche_qp *qp)
 
 void pieces_reset(struct oche_qp *qp)
 {
-    struct read_pieces *pieces = qp->pieces;
+    struct read_pieces *pieces = snd(qp)->pieces;
 
     pieces->head = pieces->tail;
     if (pieces->kept > 0)
@@ -74,7 +78,7 @@ void pieces_reset(struct oche_qp *qp)
     pieces->vain = 0;
     pieces->due = 0;
     pieces->wanted = 0;
-    qp->asks = qp->read_waits = false;
+    snd(qp)->asks = snd(qp)->read_waits = false;
 }
 
 static struct read_piece *piece_at(struct read_pieces *pieces, uint32_t index)
@@ -103,27 +107,27 @@ static uint32_t bytes_of(const struct oche_qp *qp, const struct read_piece *piec
 
 static bool is_kept(const struct oche_qp *qp, uint32_t psn)
 {
-    const struct read_pieces *pieces = qp->pieces;
-    const uint32_t ahead = (psn - qp->tx.una) & OCHE_PSN_MASK;
+    const struct read_pieces *pieces = snd(qp)->pieces;
+    const uint32_t ahead = (psn - snd(qp)->tx.una) & OCHE_PSN_MASK;
 
     return pieces->kept > 0 && ahead < pieces->reach && oche_psn_has(&pieces->arrived, psn);
 }
 
 uint32_t pieces_pass_over(const struct oche_qp *qp, uint32_t psn)
 {
-    const struct read_pieces *pieces = qp->pieces;
-    uint32_t end = oche_psn_add(qp->tx.una, pieces->reach);
+    const struct read_pieces *pieces = snd(qp)->pieces;
+    uint32_t end = oche_psn_add(snd(qp)->tx.una, pieces->reach);
 
     if (pieces->kept == 0)
         return psn;
-    if (oche_psn_diff(end, qp->tx.high) > 0)
-        end = qp->tx.high;
+    if (oche_psn_diff(end, snd(qp)->tx.high) > 0)
+        end = snd(qp)->tx.high;
     return oche_psn_diff(psn, end) < 0 ? oche_psn_first_clear(&pieces->arrived, psn, end) : psn;
 }
 
 static uint8_t *held_at(const struct oche_qp *qp, uint32_t psn)
 {
-    const struct read_pieces *pieces = qp->pieces;
+    const struct read_pieces *pieces = snd(qp)->pieces;
 
     return pieces->held + (size_t)((psn - pieces->base) & (pieces->reach - 1)) * qp->mtu;
 }
@@ -131,8 +135,8 @@ static uint8_t *held_at(const struct oche_qp *qp, uint32_t psn)
 /* True if there is room for the payload of `psn`. If not, the driver is told what is missing. */
 static bool has_room(struct oche_qp *qp, uint32_t psn)
 {
-    struct read_pieces *pieces = qp->pieces;
-    const uint32_t ahead = (psn - qp->tx.una) & OCHE_PSN_MASK;
+    struct read_pieces *pieces = snd(qp)->pieces;
+    const uint32_t ahead = (psn - snd(qp)->tx.una) & OCHE_PSN_MASK;
 
     if (OCHE_LIKELY(ahead < pieces->reach))
         return true;
@@ -143,7 +147,7 @@ static bool has_room(struct oche_qp *qp, uint32_t psn)
 
 void pieces_move(struct oche_qp *qp, uint8_t *memory, uint32_t bytes)
 {
-    struct read_pieces *pieces = qp->pieces;
+    struct read_pieces *pieces = snd(qp)->pieces;
     const struct read_pieces *const now = pieces;
     const uint8_t *const before = pieces->held;
     const uint32_t mask = pieces->reach - 1, base = pieces->base;
@@ -153,7 +157,7 @@ void pieces_move(struct oche_qp *qp, uint8_t *memory, uint32_t bytes)
     pieces->wanted = 0;
     pieces_connect(qp);
     for (uint32_t i = 0, left = now->kept; left > 0 && i <= mask; i++) {
-        const uint32_t psn = oche_psn_add(qp->tx.una, i);
+        const uint32_t psn = oche_psn_add(snd(qp)->tx.una, i);
         if (!oche_psn_has(&now->arrived, psn))
             continue;
         memcpy(held_at(qp, psn), before + (size_t)((psn - base) & mask) * qp->mtu, qp->mtu);
@@ -163,7 +167,7 @@ void pieces_move(struct oche_qp *qp, uint8_t *memory, uint32_t bytes)
 
 static void keep(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
-    struct read_pieces *pieces = qp->pieces;
+    struct read_pieces *pieces = snd(qp)->pieces;
     const struct read_piece *piece = find_piece(pieces, packet->psn);
     const uint32_t bytes = packet->payload_bytes;
 
@@ -179,7 +183,7 @@ static void keep(struct oche_qp *qp, const struct oche_packet *packet, oche_time
         return;
     }
     if (pieces->kept == 0) /* so no more memory is touched than what is kept at a time */
-        pieces->base = qp->tx.una;
+        pieces->base = snd(qp)->tx.una;
     if (pieces->held != NULL && bytes > 0) {
         if (!(packet->ext & OCHE_EXT_PAYLOAD))
             return;
@@ -194,8 +198,8 @@ static void keep(struct oche_qp *qp, const struct oche_packet *packet, oche_time
 
 bool pieces_recall(struct oche_qp *qp, struct oche_packet *packet)
 {
-    struct read_pieces *pieces = qp->pieces;
-    const uint32_t psn = qp->tx.una;
+    struct read_pieces *pieces = snd(qp)->pieces;
+    const uint32_t psn = snd(qp)->tx.una;
     const struct read_piece *piece;
 
     if (OCHE_LIKELY(!is_kept(qp, psn)))
@@ -239,26 +243,26 @@ static uint32_t end_of_missing(const struct oche_qp *qp, const struct read_piece
  */
 static void tell_answered(struct oche_qp *qp)
 {
-    if (qp->nic->recovery->answered != NULL && qp->pieces->gap)
-        qp->nic->recovery->answered(&qp->tx, qp->pieces->heard);
+    if (qp->nic->recovery->answered != NULL && snd(qp)->pieces->gap)
+        qp->nic->recovery->answered(&snd(qp)->tx, snd(qp)->pieces->heard);
 }
 
 /*
  * Looks for a piece of which data is lost, and which was not asked for again since: the result is
- * in qp->asks.
+ * in snd(qp)->asks.
  */
 static void look(struct oche_qp *qp)
 {
-    struct read_pieces *pieces = qp->pieces;
-    const uint32_t reach = oche_psn_add(qp->tx.una, pieces->reach);
+    struct read_pieces *pieces = snd(qp)->pieces;
+    const uint32_t reach = oche_psn_add(snd(qp)->tx.una, pieces->reach);
 
-    qp->asks = false;
+    snd(qp)->asks = false;
     for (uint32_t i = pieces->head; pieces->gap && i != pieces->tail; i++) {
         const struct read_piece *piece = piece_at(pieces, i);
-        const uint32_t from = later(piece->first, qp->tx.una);
+        const uint32_t from = later(piece->first, snd(qp)->tx.una);
 
         if (oche_psn_diff(piece->end, pieces->lost) > 0 ||
-            (oche_psn_diff(piece->end, reach) > 0 && from != qp->tx.una))
+            (oche_psn_diff(piece->end, reach) > 0 && from != snd(qp)->tx.una))
             return;
         if (oche_psn_diff(piece->end, pieces->walk) <= 0)
             continue;
@@ -269,7 +273,7 @@ static void look(struct oche_qp *qp)
         }
         pieces->hole_first = hole;
         pieces->hole_end = end_of_missing(qp, piece, hole);
-        qp->asks = true;
+        snd(qp)->asks = true;
         return;
     }
 }
@@ -277,13 +281,13 @@ static void look(struct oche_qp *qp)
 /* Counts data that is missing before `end` as lost. */
 static void lose(struct oche_qp *qp, uint32_t end)
 {
-    struct read_pieces *pieces = qp->pieces;
+    struct read_pieces *pieces = snd(qp)->pieces;
 
     pieces->lost = later(pieces->lost, end);
     if (oche_psn_diff(pieces->lost, pieces->mark) > 0) {
         /* so the answer to what was asked for again before that would have come */
-        pieces->walk = qp->tx.una;
-        pieces->mark = qp->tx.high;
+        pieces->walk = snd(qp)->tx.una;
+        pieces->mark = snd(qp)->tx.high;
         pieces->recovering = false;
     }
     look(qp);
@@ -292,23 +296,23 @@ static void lose(struct oche_qp *qp, uint32_t end)
 void pieces_answered(struct oche_qp *qp, uint32_t end, oche_time now)
 {
     const struct oche_recovery_scheme *recovery = qp->nic->recovery;
-    struct read_pieces *pieces = qp->pieces;
+    struct read_pieces *pieces = snd(qp)->pieces;
     oche_time window = 0;
 
     if (!pieces->gap) {
         pieces->gap = true;
         pieces->heard = end;
-        pieces->lost = qp->tx.una;
+        pieces->lost = snd(qp)->tx.una;
         pieces->suspects.count = 0;
         /* what recovery sends again includes all that is missing */
-        pieces->walk = qp->tx.next != qp->tx.high ? qp->tx.high : qp->tx.una;
-        pieces->mark = qp->tx.high;
+        pieces->walk = snd(qp)->tx.next != snd(qp)->tx.high ? snd(qp)->tx.high : snd(qp)->tx.una;
+        pieces->mark = snd(qp)->tx.high;
     } else if (oche_psn_diff(end, pieces->heard) > 0) {
         pieces->heard = end;
     }
     tell_answered(qp);
     if (recovery->reorder_window != NULL)
-        window = recovery->reorder_window(&qp->tx, pieces->kept);
+        window = recovery->reorder_window(&snd(qp)->tx, pieces->kept);
     if (window == 0) {
         lose(qp, pieces->heard);
         return;
@@ -319,23 +323,23 @@ void pieces_answered(struct oche_qp *qp, uint32_t end, oche_time now)
 
 void pieces_loss_timer(struct oche_qp *qp, oche_time now)
 {
-    uint32_t end = qp->tx.una;
+    uint32_t end = snd(qp)->tx.una;
 
-    if (oche_suspects_expire(&qp->pieces->suspects, now, &end))
+    if (oche_suspects_expire(&snd(qp)->pieces->suspects, now, &end))
         lose(qp, end);
     scheduler_kick(qp, now);
 }
 
 void pieces_came_twice(struct oche_qp *qp, oche_time now)
 {
-    struct read_pieces *pieces = qp->pieces;
+    struct read_pieces *pieces = snd(qp)->pieces;
 
     if (pieces->vain == 0 || --pieces->vain > 0)
         return;
     pieces->recovering = false;
     if (qp->nic->recovery->read_late == NULL)
         return;
-    qp->nic->recovery->read_late(&qp->tx, true);
+    qp->nic->recovery->read_late(&snd(qp)->tx, true);
     qp->nic->stats.early_losses++;
     congestion_undo(qp, OCHE_CC_LOSS_NAK, now);
 }
@@ -351,16 +355,17 @@ void pieces_behind_gap(struct oche_qp *qp, const struct oche_packet *packet, boo
 
 void pieces_asked(struct oche_qp *qp, oche_time now)
 {
-    struct read_pieces *pieces = qp->pieces;
+    struct read_pieces *pieces = snd(qp)->pieces;
     const struct read_piece *piece = find_piece(pieces, pieces->hole_first);
 
-    qp->rtt_head = qp->rtt_tail; /* what is measured would have waited for the repetition */
+    snd(qp)->rtt_head =
+        snd(qp)->rtt_tail; /* what is measured would have waited for the repetition */
     pieces_left(qp, pieces->hole_first, pieces->hole_end, now);
     pieces->walk = piece != NULL ? piece->end : pieces->hole_end;
-    pieces->mark = qp->tx.high;
+    pieces->mark = snd(qp)->tx.high;
     if (!pieces->recovering || oche_psn_diff(pieces->hole_first, pieces->recover) >= 0) {
         pieces->recovering = true;
-        pieces->recover = qp->tx.high;
+        pieces->recover = snd(qp)->tx.high;
         pieces->vain = 0;
         congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
     }
@@ -370,19 +375,19 @@ void pieces_asked(struct oche_qp *qp, oche_time now)
 
 void pieces_go_back(struct oche_qp *qp)
 {
-    struct read_pieces *pieces = qp->pieces;
+    struct read_pieces *pieces = snd(qp)->pieces;
 
-    pieces->walk = pieces->mark = qp->tx.high;
+    pieces->walk = pieces->mark = snd(qp)->tx.high;
     pieces->vain = 0;
-    qp->asks = false;
+    snd(qp)->asks = false;
     tell_answered(qp);
 }
 
 bool pieces_moved(struct oche_qp *qp)
 {
-    struct read_pieces *pieces = qp->pieces;
+    struct read_pieces *pieces = snd(qp)->pieces;
 
-    if (pieces->head == pieces->tail || piece_at(pieces, pieces->head)->end != qp->tx.una)
+    if (pieces->head == pieces->tail || piece_at(pieces, pieces->head)->end != snd(qp)->tx.una)
         return false;
     pieces->head++;
     return true;
@@ -390,16 +395,16 @@ bool pieces_moved(struct oche_qp *qp)
 
 void pieces_settle(struct oche_qp *qp)
 {
-    struct read_pieces *pieces = qp->pieces;
+    struct read_pieces *pieces = snd(qp)->pieces;
 
-    if (pieces->recovering && oche_psn_diff(qp->tx.una, pieces->recover) >= 0)
+    if (pieces->recovering && oche_psn_diff(snd(qp)->tx.una, pieces->recover) >= 0)
         pieces->recovering = false;
     if (!pieces->gap)
         return;
-    if (oche_psn_diff(qp->tx.una, pieces->heard) >= 0)
+    if (oche_psn_diff(snd(qp)->tx.una, pieces->heard) >= 0)
         pieces->gap = false;
     else
-        pieces->walk = later(pieces->walk, qp->tx.una);
+        pieces->walk = later(pieces->walk, snd(qp)->tx.una);
     look(qp);
 }
 
@@ -410,13 +415,13 @@ static uint32_t window_of(const struct oche_qp *qp)
 {
     const uint64_t packets = qp->flow.window_bytes / qp->mtu;
 
-    return packets < qp->window_packets ? (uint32_t)packets : qp->window_packets;
+    return packets < snd(qp)->window_packets ? (uint32_t)packets : snd(qp)->window_packets;
 }
 
 /* Returns the packets of a piece of a long READ. */
 static uint32_t piece_packets(const struct oche_qp *qp)
 {
-    const uint32_t half = qp->initiator_depth / 2;
+    const uint32_t half = snd(qp)->initiator_depth / 2;
     const uint32_t share = half == 0 ? 1 : less(half, PIECES_A_WINDOW);
 
     return window_of(qp) < share ? 1 : (window_of(qp) + share - 1) / share;
@@ -437,29 +442,31 @@ static uint32_t piece_bytes(const struct oche_qp *qp, uint32_t left)
 
 enum requester_wait pieces_wait(const struct oche_qp *qp)
 {
-    const uint32_t offset = qp->send_next == qp->send_started ? 0 : qp->cursor_offset;
-    const uint32_t length = send_at(qp, qp->send_next)->length;
-    struct read_pieces *pieces = qp->pieces;
+    const uint32_t offset =
+        snd(qp)->send_next == snd(qp)->send_started ? 0 : snd(qp)->cursor_offset;
+    const uint32_t length = send_at(qp, snd(qp)->send_next)->length;
+    struct read_pieces *pieces = snd(qp)->pieces;
     const uint64_t flight = pieces_flight(qp);
-    const bool again = qp->tx.next != qp->tx.high;
-    const uint32_t outstanding = (qp->tx.next - qp->tx.una) & OCHE_PSN_MASK;
+    const bool again = snd(qp)->tx.next != snd(qp)->tx.high;
+    const uint32_t outstanding = (snd(qp)->tx.next - snd(qp)->tx.una) & OCHE_PSN_MASK;
     uint64_t bytes;
 
-    if (qp->read_waits)
+    if (snd(qp)->read_waits)
         return REQUESTER_PACED;
     if (!again && pieces->tail - pieces->head > pieces->mask)
         return REQUESTER_DEPTH;
-    if (!again && offset > 0 && qp->reads_started >= qp->initiator_depth)
+    if (!again && offset > 0 && snd(qp)->reads_started >= snd(qp)->initiator_depth)
         return REQUESTER_DEPTH;
-    if (outstanding == 0 || oche_psn_diff(qp->asked, qp->tx.una) <= 0)
+    if (outstanding == 0 || oche_psn_diff(snd(qp)->asked, snd(qp)->tx.una) <= 0)
         return REQUESTER_GO;
     if (again) {
-        const struct read_piece *piece = find_piece(pieces, qp->tx.next);
-        const uint32_t end = piece == NULL ? qp->tx.next : end_of_missing(qp, piece, qp->tx.next);
-        bytes = (uint64_t)((end - qp->tx.next) & OCHE_PSN_MASK) * qp->mtu;
+        const struct read_piece *piece = find_piece(pieces, snd(qp)->tx.next);
+        const uint32_t end =
+            piece == NULL ? snd(qp)->tx.next : end_of_missing(qp, piece, snd(qp)->tx.next);
+        bytes = (uint64_t)((end - snd(qp)->tx.next) & OCHE_PSN_MASK) * qp->mtu;
     } else {
         bytes = piece_bytes(qp, length - offset);
-        if (outstanding + bytes / qp->mtu > qp->window_packets)
+        if (outstanding + bytes / qp->mtu > snd(qp)->window_packets)
             return REQUESTER_WINDOW;
     }
     if (flight > 0 && flight + bytes > qp->flow.window_bytes)
@@ -469,10 +476,10 @@ enum requester_wait pieces_wait(const struct oche_qp *qp)
 
 uint32_t pieces_take(struct oche_qp *qp)
 {
-    struct read_pieces *pieces = qp->pieces;
-    const uint32_t next = qp->tx.next, left = qp->cursor_length - qp->cursor_offset;
+    struct read_pieces *pieces = snd(qp)->pieces;
+    const uint32_t next = snd(qp)->tx.next, left = snd(qp)->cursor_length - snd(qp)->cursor_offset;
 
-    if (next != qp->tx.high) {
+    if (next != snd(qp)->tx.high) {
         const struct read_piece *piece = find_piece(pieces, next);
         OCHE_MUST(piece != NULL);
         return end_of_missing(qp, piece, next);
@@ -482,18 +489,18 @@ uint32_t pieces_take(struct oche_qp *qp)
     struct read_piece *piece = piece_at(pieces, pieces->tail++);
 
     *piece = (struct read_piece){.first = next, .end = oche_psn_add(next, packets), .bytes = bytes};
-    if (qp->cursor_offset > 0) { /* to the peer it is one more READ, which needs no credit */
-        qp->reads_started++;
-        qp->next_ssn = oche_psn_add(qp->next_ssn, 1);
-        qp->credit_limit = oche_psn_add(qp->credit_limit, 1);
+    if (snd(qp)->cursor_offset > 0) { /* to the peer it is one more READ, which needs no credit */
+        snd(qp)->reads_started++;
+        snd(qp)->next_ssn = oche_psn_add(snd(qp)->next_ssn, 1);
+        snd(qp)->credit_limit = oche_psn_add(snd(qp)->credit_limit, 1);
     }
     return piece->end;
 }
 
 void pieces_left(struct oche_qp *qp, uint32_t first, uint32_t end, oche_time now)
 {
-    struct read_pieces *pieces = qp->pieces;
-    const oche_time takes = qp->pace_full * ((end - first) & OCHE_PSN_MASK);
+    struct read_pieces *pieces = snd(qp)->pieces;
+    const oche_time takes = snd(qp)->pace_full * ((end - first) & OCHE_PSN_MASK);
 
     if (takes == 0)
         return;
@@ -501,14 +508,14 @@ void pieces_left(struct oche_qp *qp, uint32_t first, uint32_t end, oche_time now
     pieces->due = oche_time_max(pieces->due, now > takes ? now - takes : 0) + takes;
     if (pieces->due <= now)
         return;
-    qp->read_waits = true;
+    snd(qp)->read_waits = true;
     timers_want(qp, pieces->due);
 }
 
 void pieces_due(struct oche_qp *qp, oche_time now)
 {
-    if (now < qp->pieces->due)
+    if (now < snd(qp)->pieces->due)
         return;
-    qp->read_waits = false;
+    snd(qp)->read_waits = false;
     scheduler_kick(qp, now);
 }

@@ -4,17 +4,17 @@
  * functions run its timer, tell congestion control of a loss, and tell it again if nothing was lost
  * (cc.h, undo).
  */
-#ifndef OCHE_CORE_QP_LOSSES_H
-#define OCHE_CORE_QP_LOSSES_H
+#ifndef OCHE_CORE_QP_SEND_LOSSES_H
+#define OCHE_CORE_QP_SEND_LOSSES_H
 
-#include "core/qp/qp_internal.h"
+#include "core/qp/send/sender.h"
 
 /* Tells congestion control of a loss. It may turn out that nothing was lost. */
 void losses_tell(struct oche_qp *qp, oche_time now);
 /*
- * una has moved on after a timeout or a loss (qp->doubts): does that show that nothing was lost? Of
- * a timeout not before the first packet that had asked for an ACK is acknowledged: those before it,
- * if what asked is lost, are acknowledged only when a copy of them asks again.
+ * una has moved on after a timeout or a loss (snd(qp)->doubts): does that show that nothing was
+ * lost? Of a timeout not before the first packet that had asked for an ACK is acknowledged: those
+ * before it, if what asked is lost, are acknowledged only when a copy of them asks again.
  */
 void losses_look_back(struct oche_qp *qp, oche_time now);
 /* The peer has a packet for the second time: sending it again may have been in vain. */

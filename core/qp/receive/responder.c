@@ -7,7 +7,10 @@
  * the error, and ends the queue pair. An unreliable queue pair answers nothing; after an error of
  * any kind it drops the rest of the message.
  */
-#include "core/qp/placement.h"
+#include "core/qp/congestion.h"
+#include "core/qp/objects/objects.h"
+#include "core/qp/receive/placement.h"
+#include "core/qp/timers.h"
 
 enum verdict {
     GO,
@@ -37,8 +40,8 @@ struct arrival {
 
 static void abandon_message(struct oche_qp *qp)
 {
-    qp->operation = OCHE_OPERATION_NONE;
-    qp->message_bytes = 0;
+    rcv(qp)->operation = OCHE_OPERATION_NONE;
+    rcv(qp)->message_bytes = 0;
 }
 
 static enum verdict check_uc_sequence(struct arrival *a)
@@ -46,22 +49,22 @@ static enum verdict check_uc_sequence(struct arrival *a)
     struct oche_qp *qp = a->qp;
     bool first = a->row->flags & OCHE_OP_FIRST;
 
-    if (a->packet->psn != qp->rx.epsn || first) {
-        if (qp->operation != OCHE_OPERATION_NONE)
+    if (a->packet->psn != rcv(qp)->rx.epsn || first) {
+        if (rcv(qp)->operation != OCHE_OPERATION_NONE)
             abandon_message(qp);
         congestion_message_ends(qp, a->now);
         if (!first)
             return NO_START;
     }
-    qp->rx.epsn = a->packet->psn;
+    rcv(qp)->rx.epsn = a->packet->psn;
     return GO;
 }
 
 static enum verdict drop_out_of_order(struct arrival *a)
 {
     a->nic->stats.out_of_order_packets++;
-    qp_note(&a->qp->missing, a->qp->rx.epsn, a->now);
-    qp_trace(a->qp, a->now, OCHE_TRACE_OUT_OF_ORDER, a->packet->psn, a->qp->rx.epsn);
+    qp_note(&rcv(a->qp)->missing, rcv(a->qp)->rx.epsn, a->now);
+    qp_trace(a->qp, a->now, OCHE_TRACE_OUT_OF_ORDER, a->packet->psn, rcv(a->qp)->rx.epsn);
     return DROP;
 }
 
@@ -73,9 +76,9 @@ static enum verdict drop_out_of_order(struct arrival *a)
  */
 static bool held_back(const struct arrival *a)
 {
-    bool silent = a->now < a->qp->rnr_silence || (a->qp->control & CONTROL_NAK);
+    bool silent = a->now < rcv(a->qp)->rnr_silence || (a->qp->control & CONTROL_NAK);
 
-    return silent && oche_psn_diff(a->packet->psn, a->qp->rx.epsn) > 0;
+    return silent && oche_psn_diff(a->packet->psn, rcv(a->qp)->rx.epsn) > 0;
 }
 
 /* If possible, keeps a packet that has come behind a gap until its turn comes. */
@@ -85,7 +88,7 @@ static void keep(struct arrival *a)
 
     switch (placement_keep(qp, a->packet, a->row)) {
     case PLACEMENT_KEPT:
-        a->nic->recovery->placed(&qp->rx, a->packet->psn);
+        a->nic->recovery->placed(&rcv(qp)->rx, a->packet->psn);
         a->nic->stats.placed_packets++;
         qp_trace(qp, a->now, OCHE_TRACE_PLACED, a->packet->psn, a->packet->payload_bytes);
         if (a->packet->ext & OCHE_EXT_LIST)
@@ -112,12 +115,12 @@ static void restart_message(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
 
-    if (qp->operation == OCHE_OPERATION_NONE)
+    if (rcv(qp)->operation == OCHE_OPERATION_NONE)
         return;
-    qp_trace(qp, a->now, OCHE_TRACE_RESTARTED, qp->rx.message_start, qp->message_bytes);
-    qp_note(&qp->restarted, qp->rx.epsn, a->now);
+    qp_trace(qp, a->now, OCHE_TRACE_RESTARTED, rcv(qp)->rx.message_start, rcv(qp)->message_bytes);
+    qp_note(&rcv(qp)->restarted, rcv(qp)->rx.epsn, a->now);
     abandon_message(qp);
-    qp->rx.epsn = qp->rx.message_start;
+    rcv(qp)->rx.epsn = rcv(qp)->rx.message_start;
 }
 
 /* Returns the verdict on a packet that is not the expected one. */
@@ -126,8 +129,8 @@ static OCHE_NOINLINE enum verdict judge_other(struct arrival *a, enum oche_verdi
 {
     if (reply->send_ack)
         response_ask_ack(a->qp);
-    if (OCHE_UNLIKELY(reply->report) && a->qp->duplicates < MOST_DUPLICATES)
-        a->qp->duplicates++;
+    if (OCHE_UNLIKELY(reply->report) && rcv(a->qp)->duplicates < MOST_DUPLICATES)
+        rcv(a->qp)->duplicates++;
     if (verdict == OCHE_VERDICT_DUPLICATE)
         return DUPLICATE;
     if (verdict == OCHE_VERDICT_PLACED) {
@@ -147,7 +150,7 @@ static bool is_too_far_ahead(const struct arrival *a)
 {
     const uint32_t most = a->nic->config.most_ahead;
 
-    return most > 0 && oche_psn_diff(a->packet->psn, a->qp->rx.epsn) > (int32_t)most;
+    return most > 0 && oche_psn_diff(a->packet->psn, rcv(a->qp)->rx.epsn) > (int32_t)most;
 }
 
 /* Checks that the packet is the expected one. Recovery decides what to do with any other packet. */
@@ -158,17 +161,17 @@ static inline enum verdict check_sequence(struct arrival *a)
 
     if (OCHE_UNLIKELY(qp->transport == OCHE_TRANSPORT_UC))
         return check_uc_sequence(a);
-    if (OCHE_UNLIKELY(a->packet->psn != qp->rx.epsn) && is_too_far_ahead(a)) {
+    if (OCHE_UNLIKELY(a->packet->psn != rcv(qp)->rx.epsn) && is_too_far_ahead(a)) {
         nic_reject(a->nic, qp, OCHE_REJECT_AHEAD, a->packet, a->now);
         return DROP;
     }
     if (OCHE_UNLIKELY(qp->flags & QP_WAS_RNR) && held_back(a))
         return drop_out_of_order(a);
-    enum oche_verdict verdict = a->nic->recovery->arrived(&qp->rx, a->packet, a->now, &reply);
+    enum oche_verdict verdict = a->nic->recovery->arrived(&rcv(qp)->rx, a->packet, a->now, &reply);
     if (OCHE_UNLIKELY(reply.send_nak))
         response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, reply.nak_psn);
-    if (qp->rx.timer != OCHE_NEVER)
-        timers_want(qp, qp->rx.timer);
+    if (rcv(qp)->rx.timer != OCHE_NEVER)
+        timers_want(qp, rcv(qp)->rx.timer);
     if (OCHE_LIKELY(verdict == OCHE_VERDICT_DELIVER))
         return GO;
     return judge_other(a, verdict, &reply);
@@ -177,7 +180,7 @@ static inline enum verdict check_sequence(struct arrival *a)
 /* If a message is arriving, checks that the packet continues it; else, that it begins one. */
 static inline enum verdict check_order(struct arrival *a)
 {
-    uint8_t operation = a->qp->operation;
+    uint8_t operation = rcv(a->qp)->operation;
 
     if (a->row->flags & OCHE_OP_FIRST)
         return operation == OCHE_OPERATION_NONE ? GO : BAD_REQUEST;
@@ -192,17 +195,18 @@ static bool place_ok(const struct arrival *a)
 {
     const struct oche_packet *packet = a->packet;
     const struct oche_qp *qp = a->qp;
-    uint32_t there = a->row->flags & OCHE_OP_FIRST ? 0 : qp->message_bytes;
+    uint32_t there = a->row->flags & OCHE_OP_FIRST ? 0 : rcv(qp)->message_bytes;
 
     if (a->row->flags & OCHE_OP_HAS(PLACE)) {
         struct oche_place place = oche_place_get(packet);
-        return (packet->ext & OCHE_EXT_SCHEME) && place.receive == qp->recv_head &&
+        return (packet->ext & OCHE_EXT_SCHEME) && place.receive == rcv(qp)->recv_head &&
                place.offset == there;
     }
     if (a->row->operation != OCHE_OPERATION_WRITE || (a->row->flags & OCHE_OP_FIRST))
         return true;
-    return packet->reth.va == qp->write_va + there && packet->reth.rkey == qp->write_rkey &&
-           packet->reth.dma_length == qp->write_length - there;
+    return packet->reth.va == rcv(qp)->write_va + there &&
+           packet->reth.rkey == rcv(qp)->write_rkey &&
+           packet->reth.dma_length == rcv(qp)->write_length - there;
 }
 
 static enum verdict check_length_extended(struct arrival *a)
@@ -244,8 +248,8 @@ static inline enum verdict check_length(struct arrival *a)
     if (a->row->operation != OCHE_OPERATION_WRITE)
         return GO;
     bool first = flags & OCHE_OP_FIRST;
-    uint64_t announced = first ? a->packet->reth.dma_length : qp->write_length;
-    uint64_t there = bytes + (first ? 0 : (uint64_t)qp->message_bytes);
+    uint64_t announced = first ? a->packet->reth.dma_length : rcv(qp)->write_length;
+    uint64_t there = bytes + (first ? 0 : (uint64_t)rcv(qp)->message_bytes);
     bool right = flags & OCHE_OP_LAST ? there == announced : there < announced;
     return right ? GO : BAD_REQUEST;
 }
@@ -255,15 +259,15 @@ static enum verdict check_receive(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
 
-    if (qp->recv_taken)
+    if (rcv(qp)->recv_taken)
         return GO; /* the receive is left from a message that was abandoned or begins again */
-    qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
-    if (qp->recv_head == qp->recv_tail && (qp->srq == NULL || !srq_take(qp)))
+    rcv(qp)->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
+    if (rcv(qp)->recv_head == rcv(qp)->recv_tail && !receiver_take_shared(qp))
         return NOT_READY;
-    const struct recv_entry *entry = recv_at(qp, qp->recv_head);
-    if (!region_check_sges(qp->nic, qp->recv_pd, entry->sge, entry->sge_count,
+    const struct recv_entry *entry = recv_at(qp, rcv(qp)->recv_head);
+    if (!region_check_sges(qp->nic, rcv(qp)->recv_pd, entry->sge, entry->sge_count,
                            OCHE_ACCESS_LOCAL_WRITE)) {
-        qp->recv_taken = true;
+        rcv(qp)->recv_taken = true;
         a->recv_status = OCHE_STATUS_LOCAL_PROTECTION;
         return BAD_OPERATION;
     }
@@ -278,9 +282,10 @@ static inline enum verdict check_resources(struct arrival *a)
         return check_receive(a);
     if (OCHE_LIKELY(a->row->flags & OCHE_OP_PAYLOAD))
         return GO;
-    if (qp->response_count == 0)
+    if (rcv(qp)->response_count == 0)
         return BAD_REQUEST;
-    const struct response *oldest = &qp->responses[qp->response_next & (qp->response_count - 1)];
+    const struct response *oldest =
+        &rcv(qp)->responses[rcv(qp)->response_next & (rcv(qp)->response_count - 1)];
     if (oldest->active && !oldest->repeated)
         return BAD_REQUEST; /* more READs and atomics are outstanding than was agreed */
     return GO;
@@ -316,7 +321,7 @@ static inline enum verdict check_access(struct arrival *a)
     uint32_t access = needs_access[a->row->operation];
     bool atomic = a->row->flags & OCHE_OP_HAS(ATOMIC);
     uint64_t bytes = atomic ? 8 : packet->reth.dma_length;
-    if ((a->qp->access & access) != access)
+    if ((rcv(a->qp)->access & access) != access)
         return BAD_REQUEST;
     if (bytes == 0)
         return GO;
@@ -335,10 +340,10 @@ static inline enum verdict check_room(struct arrival *a)
     if (OCHE_LIKELY(a->row->operation != OCHE_OPERATION_SEND))
         return GO;
     uint64_t there = a->packet->payload_bytes +
-                     (a->row->flags & OCHE_OP_FIRST ? 0 : (uint64_t)qp->message_bytes);
-    if (there <= recv_at(qp, qp->recv_head)->length)
+                     (a->row->flags & OCHE_OP_FIRST ? 0 : (uint64_t)rcv(qp)->message_bytes);
+    if (there <= recv_at(qp, rcv(qp)->recv_head)->length)
         return GO;
-    qp->recv_taken = true;
+    rcv(qp)->recv_taken = true;
     a->recv_status = OCHE_STATUS_LOCAL_LENGTH;
     return BAD_REQUEST;
 }
@@ -349,14 +354,14 @@ static inline enum verdict check_room(struct arrival *a)
 static enum verdict move_payload_around(struct arrival *a)
 {
     const struct oche_qp *qp = a->qp;
-    bool send = qp->operation == OCHE_OPERATION_SEND;
+    bool send = rcv(qp)->operation == OCHE_OPERATION_SEND;
     const struct payload_target target = {
         .send = send,
         .bytes = a->packet->payload_bytes,
-        .receive = qp->recv_head,
-        .offset = qp->message_bytes,
-        .rkey = qp->write_rkey,
-        .va = qp->write_va + qp->message_bytes,
+        .receive = rcv(qp)->recv_head,
+        .offset = rcv(qp)->message_bytes,
+        .rkey = rcv(qp)->write_rkey,
+        .va = rcv(qp)->write_va + rcv(qp)->message_bytes,
     };
 
     if (placement_write(qp, a->packet->psn, &target, a->packet->payload))
@@ -379,19 +384,19 @@ static enum verdict move_payload(struct arrival *a)
     const struct oche_packet *packet = a->packet;
     uint32_t bytes = packet->payload_bytes;
 
-    if (OCHE_UNLIKELY(qp->flags & QP_HOLDS) && qp->held == NULL)
+    if (OCHE_UNLIKELY(qp->flags & QP_HOLDS) && rcv(qp)->held == NULL)
         return move_payload_around(a);
-    if (qp->operation == OCHE_OPERATION_SEND) {
-        const struct recv_entry *entry = recv_at(qp, qp->recv_head);
-        if (region_scatter(qp->nic, qp->recv_pd, entry->sge, entry->sge_count, qp->message_bytes,
-                           packet->payload, bytes))
+    if (rcv(qp)->operation == OCHE_OPERATION_SEND) {
+        const struct recv_entry *entry = recv_at(qp, rcv(qp)->recv_head);
+        if (region_scatter(qp->nic, rcv(qp)->recv_pd, entry->sge, entry->sge_count,
+                           rcv(qp)->message_bytes, packet->payload, bytes))
             return GO;
         a->recv_status = OCHE_STATUS_LOCAL_PROTECTION;
         return BAD_OPERATION;
     }
-    uint64_t va = qp->write_va + qp->message_bytes;
+    uint64_t va = rcv(qp)->write_va + rcv(qp)->message_bytes;
     const struct oche_region *region =
-        region_check_remote(qp, qp->write_rkey, va, bytes, OCHE_ACCESS_REMOTE_WRITE);
+        region_check_remote(qp, rcv(qp)->write_rkey, va, bytes, OCHE_ACCESS_REMOTE_WRITE);
     if (region == NULL)
         return BAD_ACCESS; /* the region was removed while the message was arriving */
     a->nic->port->write(a->nic->port_context, region, va - region->va, packet->payload, bytes);
@@ -402,36 +407,13 @@ static void begin_message(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
 
-    qp->operation = a->row->operation & 15u;
-    qp->message_bytes = 0;
+    rcv(qp)->operation = a->row->operation & 15u;
+    rcv(qp)->message_bytes = 0;
     if (a->row->operation == OCHE_OPERATION_WRITE) {
-        qp->write_va = a->packet->reth.va;
-        qp->write_rkey = a->packet->reth.rkey;
-        qp->write_length = a->packet->reth.dma_length;
+        rcv(qp)->write_va = a->packet->reth.va;
+        rcv(qp)->write_rkey = a->packet->reth.rkey;
+        rcv(qp)->write_length = a->packet->reth.dma_length;
     }
-}
-
-void responder_retire_recv(struct oche_qp *qp, const struct oche_completion *completion)
-{
-    qp->recv_taken = false;
-    qp->recv_head++;
-    atomic_store_explicit(&qp->retired_recvs, qp->recv_head, memory_order_release);
-    cq_push(qp, qp->recv_cq, completion);
-}
-
-void responder_fail_recv(struct oche_qp *qp, enum oche_status status, oche_time now)
-{
-    struct oche_completion completion = {
-        .wr_id = recv_at(qp, qp->recv_head)->wr_id,
-        .time = now,
-        .qpn = qp->qpn,
-        .status = (uint8_t)status,
-        .opcode = OCHE_DONE_RECV,
-        .cause = (uint8_t)qp_receive_cause(qp, status),
-    };
-
-    qp_trace(qp, now, OCHE_TRACE_COMPLETED, completion.wr_id, completion.status);
-    responder_retire_recv(qp, &completion);
 }
 
 /* Completes the receive of a message that has arrived completely. */
@@ -442,10 +424,10 @@ static void complete_receive(struct arrival *a)
     bool imm = a->row->flags & OCHE_OP_HAS(IMM);
     bool invalidates = a->row->flags & OCHE_OP_HAS(IETH);
     struct oche_completion completion = {
-        .wr_id = recv_at(qp, qp->recv_head)->wr_id,
+        .wr_id = recv_at(qp, rcv(qp)->recv_head)->wr_id,
         .time = a->now,
         .qpn = qp->qpn,
-        .bytes = qp->message_bytes,
+        .bytes = rcv(qp)->message_bytes,
         .imm = imm || invalidates ? a->packet->imm : 0,
         .status = OCHE_STATUS_SUCCESS,
         .opcode = send ? OCHE_DONE_RECV : OCHE_DONE_RECV_WRITE_IMM,
@@ -458,7 +440,7 @@ static void complete_receive(struct arrival *a)
         window_invalidate(qp, completion.imm);
     }
     qp_trace(qp, a->now, OCHE_TRACE_COMPLETED, completion.wr_id, OCHE_STATUS_SUCCESS);
-    responder_retire_recv(qp, &completion);
+    receiver_retire_recv(qp, &completion);
 }
 
 static enum verdict execute_data(struct arrival *a)
@@ -468,7 +450,7 @@ static enum verdict execute_data(struct arrival *a)
     bool last = a->row->flags & OCHE_OP_LAST;
 
     if (a->row->flags & OCHE_OP_TAKES_RECV)
-        qp->recv_taken = true;
+        rcv(qp)->recv_taken = true;
     if (a->row->flags & OCHE_OP_FIRST)
         begin_message(a);
     enum verdict verdict = has_bytes(a) ? move_payload(a) : GO;
@@ -476,15 +458,15 @@ static enum verdict execute_data(struct arrival *a)
         return verdict;
     if (a->row->flags & OCHE_OP_FIRST)
         congestion_message_begins(qp, a->packet, a->now);
-    qp->message_bytes += bytes;
-    qp->rx.epsn = oche_psn_add(qp->rx.epsn, 1);
+    rcv(qp)->message_bytes += bytes;
+    rcv(qp)->rx.epsn = oche_psn_add(rcv(qp)->rx.epsn, 1);
     qp_trace(qp, a->now, OCHE_TRACE_DELIVERED, a->packet->psn, bytes);
     if (OCHE_UNLIKELY(last)) {
-        qp->operation = OCHE_OPERATION_NONE;
-        qp->rx.message_start = qp->rx.epsn;
-        qp->msn = oche_psn_add(qp->msn, 1);
+        rcv(qp)->operation = OCHE_OPERATION_NONE;
+        rcv(qp)->rx.message_start = rcv(qp)->rx.epsn;
+        rcv(qp)->msn = oche_psn_add(rcv(qp)->msn, 1);
         a->nic->stats.delivered_messages++;
-        qp_trace(qp, a->now, OCHE_TRACE_MESSAGE_DELIVERED, qp->msn, qp->message_bytes);
+        qp_trace(qp, a->now, OCHE_TRACE_MESSAGE_DELIVERED, rcv(qp)->msn, rcv(qp)->message_bytes);
         congestion_message_ends(qp, a->now);
         if (a->row->flags & OCHE_OP_ENDS_RECV)
             complete_receive(a);
@@ -496,8 +478,8 @@ static void execute_read_or_atomic(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
     const struct oche_packet *packet = a->packet;
-    uint32_t index = qp->response_next++;
-    struct response *response = &qp->responses[index & (qp->response_count - 1)];
+    uint32_t index = rcv(qp)->response_next++;
+    struct response *response = &rcv(qp)->responses[index & (rcv(qp)->response_count - 1)];
     bool read = a->row->operation == OCHE_OPERATION_READ;
     uint32_t length = read ? packet->reth.dma_length : 0;
     uint32_t packets = length <= qp->mtu ? 1 : (length - 1) / qp->mtu + 1;
@@ -505,7 +487,7 @@ static void execute_read_or_atomic(struct arrival *a)
     /* A response that is being sent again has arrived: the peer sends a new request. */
     if (response->active)
         response_finish(qp, response);
-    qp->msn = oche_psn_add(qp->msn, 1);
+    rcv(qp)->msn = oche_psn_add(rcv(qp)->msn, 1);
     *response = (struct response){
         .va = packet->reth.va,
         .rkey = packet->reth.rkey,
@@ -516,10 +498,10 @@ static void execute_read_or_atomic(struct arrival *a)
         .end_psn = oche_psn_add(packet->psn, packets),
         .high_psn = packet->psn,
         .repeat_psn = packet->psn,
-        .msn = qp->msn,
+        .msn = rcv(qp)->msn,
         .operation = a->row->operation,
     };
-    qp->rx.epsn = qp->rx.message_start = response->end_psn;
+    rcv(qp)->rx.epsn = rcv(qp)->rx.message_start = response->end_psn;
     if (!read && a->nic->port->atomic != NULL) {
         const struct oche_region *region = region_check_remote(
             qp, packet->reth.rkey, packet->reth.va, 8, OCHE_ACCESS_REMOTE_ATOMIC);
@@ -535,9 +517,10 @@ static void execute_read_or_atomic(struct arrival *a)
 
 static struct response *find_response(struct oche_qp *qp, uint32_t psn, uint32_t *index)
 {
-    for (uint32_t back = 1; back <= qp->response_count && back <= qp->response_next; back++) {
-        *index = qp->response_next - back;
-        struct response *response = &qp->responses[*index & (qp->response_count - 1)];
+    for (uint32_t back = 1; back <= rcv(qp)->response_count && back <= rcv(qp)->response_next;
+         back++) {
+        *index = rcv(qp)->response_next - back;
+        struct response *response = &rcv(qp)->responses[*index & (rcv(qp)->response_count - 1)];
         if (response->operation != OCHE_OPERATION_NONE &&
             oche_psn_diff(psn, response->first_psn) >= 0 &&
             oche_psn_diff(psn, response->last_psn) <= 0)
@@ -627,7 +610,7 @@ static inline void deliver(struct arrival *a)
     if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES)) {
         if (!last)
             return; /* recovery may take back an incomplete message */
-        bytes = qp->message_bytes;
+        bytes = rcv(qp)->message_bytes;
     }
     a->nic->stats.delivered_bytes += bytes;
     if (port->delivered != NULL)
@@ -638,9 +621,9 @@ static void recovery_accepted(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
 
-    a->nic->recovery->accepted(&qp->rx, a->packet, a->now);
-    if (qp->rx.timer != OCHE_NEVER)
-        timers_want(qp, qp->rx.timer);
+    a->nic->recovery->accepted(&rcv(qp)->rx, a->packet, a->now);
+    if (rcv(qp)->rx.timer != OCHE_NEVER)
+        timers_want(qp, rcv(qp)->rx.timer);
 }
 
 static void accept_packet(struct arrival *a)
@@ -689,9 +672,9 @@ static void refuse_unreliable(struct arrival *a, enum verdict verdict)
     abandon_message(qp);
     congestion_message_ends(qp, a->now);
     if (verdict != NO_START)
-        qp->rx.epsn = oche_psn_add(a->packet->psn, 1);
-    if (qp->srq != NULL && a->recv_status != OCHE_STATUS_SUCCESS)
-        responder_fail_recv(qp, a->recv_status, a->now);
+        rcv(qp)->rx.epsn = oche_psn_add(a->packet->psn, 1);
+    if (rcv(qp)->srq != NULL && a->recv_status != OCHE_STATUS_SUCCESS)
+        receiver_fail_recv(qp, a->recv_status, a->now);
 }
 
 static void refuse(struct arrival *a, enum verdict verdict)
@@ -703,12 +686,12 @@ static void refuse(struct arrival *a, enum verdict verdict)
         refuse_unreliable(a, verdict);
     } else if (verdict == NOT_READY) {
         qp->flags |= QP_WAS_RNR;
-        qp->rnr_silence = oche_time_add(a->now, oche_rnr_wait(qp->min_rnr_timer));
-        response_ask_nak(qp, OCHE_SYNDROME_RNR | qp->min_rnr_timer, qp->rx.epsn);
+        rcv(qp)->rnr_silence = oche_time_add(a->now, oche_rnr_wait(rcv(qp)->min_rnr_timer));
+        response_ask_nak(qp, OCHE_SYNDROME_RNR | rcv(qp)->min_rnr_timer, rcv(qp)->rx.epsn);
     } else {
         const bool own = a->recv_status != OCHE_STATUS_SUCCESS;
         enum oche_status status = own ? a->recv_status : bad_verdicts[verdict].status;
-        response_ask_nak(qp, bad_verdicts[verdict].syndrome, qp->rx.epsn);
+        response_ask_nak(qp, bad_verdicts[verdict].syndrome, rcv(qp)->rx.epsn);
         qp_responder_error(qp, status, a->now);
     }
 }
@@ -739,15 +722,15 @@ static OCHE_NOINLINE bool next_kept(struct arrival *a, struct oche_packet *packe
 {
     struct oche_qp *qp = a->qp;
 
-    if (a->nic->recovery->holds(&qp->rx, qp->rx.epsn)) {
-        placement_recall(qp, qp->rx.epsn, packet);
+    if (a->nic->recovery->holds(&rcv(qp)->rx, rcv(qp)->rx.epsn)) {
+        placement_recall(qp, rcv(qp)->rx.epsn, packet);
         a->packet = packet;
         a->row = oche_opcode(packet->opcode);
         return true;
     }
     placement_passed(qp);
     if (qp->flags & QP_HOLDS)
-        response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, qp->rx.epsn);
+        response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, rcv(qp)->rx.epsn);
     else
         response_ask_ack(qp);
     return false;
@@ -761,7 +744,7 @@ void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
     struct oche_packet kept;
     enum verdict verdict;
 
-    qp_heard(qp, packet, packet->psn == qp->rx.epsn);
+    qp_heard(qp, packet, packet->psn == rcv(qp)->rx.epsn);
     nic->stats.data_packets_received++;
     nic->stats.data_bytes_received += packet->payload_bytes;
     bool marked = packet->ecn == OCHE_ECN_CE;
@@ -769,7 +752,8 @@ void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
         nic->stats.ce_received++;
     qp_trace(qp, now, OCHE_TRACE_DATA_ARRIVED, packet->psn,
              packet->payload_bytes | (uint64_t)packet->opcode << 32 | (uint64_t)packet->ecn << 40);
-    if (OCHE_LIKELY(!marked) || congestion_mark_counts(qp, oche_psn_diff(packet->psn, qp->rx.epsn)))
+    if (OCHE_LIKELY(!marked) ||
+        congestion_mark_counts(qp, oche_psn_diff(packet->psn, rcv(qp)->rx.epsn)))
         congestion_arrived(qp, packet, now);
     do {
         verdict = run_checks(&a);
@@ -788,13 +772,16 @@ void responder_timer(struct oche_qp *qp, oche_time now)
 {
     struct oche_recovery_reply reply = {0};
 
+    if (rcv(qp)->rx.timer > now)
+        return;
+    rcv(qp)->rx.timer = OCHE_NEVER;
     if (qp->nic->recovery->rx_timer == NULL)
         return;
-    if ((qp->flags & QP_WAS_RNR) && now < qp->rnr_silence) {
-        qp->rx.timer = qp->rnr_silence; /* the peer waits, and ignores NAKs until then */
+    if ((qp->flags & QP_WAS_RNR) && now < rcv(qp)->rnr_silence) {
+        rcv(qp)->rx.timer = rcv(qp)->rnr_silence; /* the peer waits, and ignores NAKs until then */
         return;
     }
-    qp->nic->recovery->rx_timer(&qp->rx, now, &reply);
+    qp->nic->recovery->rx_timer(&rcv(qp)->rx, now, &reply);
     if (reply.send_nak)
         response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, reply.nak_psn);
 }

@@ -23,10 +23,11 @@
  *   order_strays    packets of a released train that was sent again may be on their way after its
  *                   ACK, until order_deadline
  */
-#ifndef OCHE_CORE_QP_DEFLECTION_H
-#define OCHE_CORE_QP_DEFLECTION_H
+#ifndef OCHE_CORE_QP_SEND_DEFLECTION_H
+#define OCHE_CORE_QP_SEND_DEFLECTION_H
 
-#include "core/qp/qp_internal.h"
+#include "core/qp/send/sender.h"
+#include "core/qp/timers.h"
 
 /* True if switches may deflect the packets of the work request. */
 static inline bool deflection_takes(const struct oche_qp *qp, const struct send_entry *entry)
@@ -41,7 +42,7 @@ static inline bool deflection_takes(const struct oche_qp *qp, const struct send_
 static inline uint8_t deflection_tokens(const struct oche_qp *qp, const struct send_entry *entry)
 {
     if (OCHE_UNLIKELY(qp->nic->config.deflection.follow))
-        return qp->order_tokens;
+        return snd(qp)->order.tokens;
     return deflection_takes(qp, entry) ? qp->nic->config.deflection.tokens : 0;
 }
 
@@ -56,12 +57,14 @@ static inline bool deflection_holds(const struct oche_qp *qp, const struct send_
     if (OCHE_LIKELY(deflection->tokens == 0) || qp->transport != OCHE_TRANSPORT_RC)
         return false;
     if (deflection->follow)
-        return qp->send_head != qp->send_started &&
-               (qp->order_released || (qp->order_tokens > 0 && qp->order_deadline == OCHE_NEVER));
+        return snd(qp)->send_head != snd(qp)->send_started &&
+               (snd(qp)->order.released ||
+                (snd(qp)->order.tokens > 0 && snd(qp)->order.deadline == OCHE_NEVER));
     if (deflection->hold != OCHE_NEVER)
-        return qp->order_deadline != OCHE_NEVER && (qp->order_short || deflection_takes(qp, entry));
-    return qp->send_head != qp->send_started &&
-           (deflection_takes(qp, entry) || deflection_takes(qp, send_at(qp, qp->send_head)));
+        return snd(qp)->order.deadline != OCHE_NEVER &&
+               (snd(qp)->order.is_short || deflection_takes(qp, entry));
+    return snd(qp)->send_head != snd(qp)->send_started &&
+           (deflection_takes(qp, entry) || deflection_takes(qp, send_at(qp, snd(qp)->send_head)));
 }
 
 /*
@@ -75,23 +78,23 @@ static inline void deflection_starts(struct oche_qp *qp, const struct send_entry
 
     if (OCHE_LIKELY(!deflection->follow))
         return;
-    if (qp->send_head != qp->send_started) {
-        qp->order_followed |= qp->order_tokens > 0;
+    if (snd(qp)->send_head != snd(qp)->send_started) {
+        snd(qp)->order.followed |= snd(qp)->order.tokens > 0;
         return;
     }
-    qp->order_tokens = 0;
-    qp->order_released = false;
-    qp->order_strays = qp->order_strays && qp->order_deadline != OCHE_NEVER;
-    if (deflection_takes(qp, entry) && !qp->order_strays)
-        qp->order_tokens = deflection->tokens & OCHE_BTH_TOKENS;
-    qp->order_leads = qp->order_tokens > 0;
+    snd(qp)->order.tokens = 0;
+    snd(qp)->order.released = false;
+    snd(qp)->order.strays = snd(qp)->order.strays && snd(qp)->order.deadline != OCHE_NEVER;
+    if (deflection_takes(qp, entry) && !snd(qp)->order.strays)
+        snd(qp)->order.tokens = deflection->tokens & OCHE_BTH_TOKENS;
+    snd(qp)->order.leads = snd(qp)->order.tokens > 0;
 }
 
 /* With `follow`: notes that all is acknowledged. Who has waited for that is a follower. */
 static inline void deflection_done(struct oche_qp *qp)
 {
-    if (OCHE_UNLIKELY(qp->order_released) && qp->send_started != qp->send_tail)
-        qp->order_followed = true;
+    if (OCHE_UNLIKELY(snd(qp)->order.released) && snd(qp)->send_started != snd(qp)->send_tail)
+        snd(qp)->order.followed = true;
 }
 
 /*
@@ -101,12 +104,12 @@ static inline void deflection_done(struct oche_qp *qp)
  */
 static inline void deflection_again(struct oche_qp *qp)
 {
-    if (qp->order_tokens > 0 && qp->order_deadline == OCHE_NEVER) {
-        qp->order_released = false;
+    if (snd(qp)->order.tokens > 0 && snd(qp)->order.deadline == OCHE_NEVER) {
+        snd(qp)->order.released = false;
         return;
     }
-    qp->order_tokens = 0;
-    qp->order_strays = true;
+    snd(qp)->order.tokens = 0;
+    snd(qp)->order.strays = true;
 }
 
 /*
@@ -115,13 +118,13 @@ static inline void deflection_again(struct oche_qp *qp)
  */
 static inline void deflection_last(struct oche_qp *qp, struct oche_packet *packet)
 {
-    if (qp->order_followed || packet->psn != qp->tx.high)
+    if (snd(qp)->order.followed || packet->psn != snd(qp)->tx.high)
         return;
-    if (qp->send_started != qp->send_tail) {
-        qp->order_followed = true;
+    if (snd(qp)->send_started != snd(qp)->send_tail) {
+        snd(qp)->order.followed = true;
         return;
     }
-    qp->order_released = true;
+    snd(qp)->order.released = true;
     packet->bth_reserved |= OCHE_BTH_RELEASE;
 }
 
@@ -131,18 +134,18 @@ static inline void deflection_mark(struct oche_qp *qp, struct oche_packet *packe
 {
     const struct oche_deflection *deflection = &qp->nic->config.deflection;
 
-    if (OCHE_LIKELY(qp->cursor_tokens == 0))
+    if (OCHE_LIKELY(snd(qp)->cursor_tokens == 0))
         return;
-    packet->bth_reserved |= qp->cursor_tokens | OCHE_BTH_HAD_TOKENS;
+    packet->bth_reserved |= snd(qp)->cursor_tokens | OCHE_BTH_HAD_TOKENS;
     if (!deflection->follow)
         return;
-    if (!qp->order_leads)
+    if (!snd(qp)->order.leads)
         packet->bth |= OCHE_BTH_FOLLOWS;
-    qp->order_leads = false;
+    snd(qp)->order.leads = false;
     if (last)
         deflection_last(qp, packet);
-    qp->order_deadline = oche_time_add(now, deflection->linger / 2);
-    timers_want(qp, qp->order_deadline);
+    snd(qp)->order.deadline = oche_time_add(now, deflection->linger / 2);
+    timers_want(qp, snd(qp)->order.deadline);
 }
 
 /*
@@ -174,9 +177,9 @@ static inline void deflection_message_left(struct oche_qp *qp, const struct send
     if (OCHE_LIKELY(deflection->tokens == 0) || deflection->hold == OCHE_NEVER ||
         deflection->follow)
         return;
-    qp->order_short = deflection_takes(qp, entry);
-    qp->order_deadline = oche_time_add(now, deflection->hold);
-    timers_want(qp, qp->order_deadline);
+    snd(qp)->order.is_short = deflection_takes(qp, entry);
+    snd(qp)->order.deadline = oche_time_add(now, deflection->hold);
+    timers_want(qp, snd(qp)->order.deadline);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/qp/group.h"
+#include "core/qp/send/group.h"
 
 /* Returns the opcode that does the same as `opcode` and also names a group, or 0. */
 static uint8_t naming_opcode(uint8_t opcode)
@@ -29,7 +29,7 @@ const struct oche_group *group_find(const struct oche_qp *qp, uint8_t opcode)
 {
     if (!qp->flow.extended || !qp->flow.names_groups || naming_opcode(opcode) == 0)
         return NULL;
-    return qp->send_groups[qp->send_next & qp->send_mask];
+    return snd(qp)->send_groups[snd(qp)->send_next & snd(qp)->send_mask];
 }
 
 void group_put(const struct oche_qp *qp, struct oche_packet *packet)

@@ -21,10 +21,10 @@
  *           and recovery is told that it has left. So tx.next never rests at what is kept, also if
  *           it is kept only then.
  */
-#ifndef OCHE_CORE_QP_PIECES_H
-#define OCHE_CORE_QP_PIECES_H
+#ifndef OCHE_CORE_QP_SEND_PIECES_H
+#define OCHE_CORE_QP_SEND_PIECES_H
 
-#include "core/qp/qp_internal.h"
+#include "core/qp/send/sender.h"
 #include "core/recovery/psn_bitmap.h"
 #include "core/recovery/reorder.h"
 
@@ -53,7 +53,7 @@ struct read_pieces {
     uint32_t walk;   /* what is missing of pieces that begin before was asked for again */
     uint32_t mark;   /* data from here on was asked for after that */
     uint32_t recover;
-    uint32_t hole_first, hole_end; /* with qp->asks: what to ask for */
+    uint32_t hole_first, hole_end; /* with snd(qp)->asks: what to ask for */
     struct oche_suspects suspects; /* of what may be late */
     struct oche_psn_bitmap arrived;
     struct read_piece piece[];
@@ -73,15 +73,15 @@ void pieces_reset(struct oche_qp *qp);
 /* Returns the payload that is under way, for congestion control. */
 static inline uint64_t pieces_flight(const struct oche_qp *qp)
 {
-    const uint64_t kept = OCHE_LIKELY(qp->pieces == NULL) ? 0 : qp->pieces->kept_bytes;
+    const uint64_t kept = OCHE_LIKELY(snd(qp)->pieces == NULL) ? 0 : snd(qp)->pieces->kept_bytes;
 
-    return qp->flight_bytes > kept ? qp->flight_bytes - kept : 0;
+    return snd(qp)->flight_bytes > kept ? snd(qp)->flight_bytes - kept : 0;
 }
 
 /* True if READs count as flight. */
 static inline bool pieces_counts(const struct oche_qp *qp, uint8_t work_opcode)
 {
-    return work_opcode == OCHE_WORK_READ && qp->pieces != NULL;
+    return work_opcode == OCHE_WORK_READ && snd(qp)->pieces != NULL;
 }
 
 /* Returns how much of the window a piece may leave unused while it waits. */
@@ -98,8 +98,8 @@ void pieces_left(struct oche_qp *qp, uint32_t first, uint32_t end, oche_time now
 /* True if the hole is to be asked for now. */
 static inline bool pieces_ask_now(const struct oche_qp *qp)
 {
-    return qp->asks && !qp->read_waits && qp->tx.next == qp->tx.high &&
-           qp->rnr_deadline == OCHE_NEVER;
+    return snd(qp)->asks && !snd(qp)->read_waits && snd(qp)->tx.next == snd(qp)->tx.high &&
+           snd(qp)->rnr_deadline == OCHE_NEVER;
 }
 /* The request for the hole leaves. */
 void pieces_asked(struct oche_qp *qp, oche_time now);
@@ -111,15 +111,15 @@ void pieces_came_twice(struct oche_qp *qp, oche_time now);
 /* READ data for una is here, before it is taken. */
 static inline void pieces_fills_gap(struct oche_qp *qp)
 {
-    if (OCHE_UNLIKELY(qp->pieces->gap) && qp->nic->recovery->read_late != NULL &&
-        oche_psn_diff(qp->pieces->walk, qp->tx.una) <= 0)
-        qp->nic->recovery->read_late(&qp->tx, false);
+    if (OCHE_UNLIKELY(snd(qp)->pieces->gap) && qp->nic->recovery->read_late != NULL &&
+        oche_psn_diff(snd(qp)->pieces->walk, snd(qp)->tx.una) <= 0)
+        qp->nic->recovery->read_late(&snd(qp)->tx, false);
 }
 
 /* Returns when missing data counts as lost, or OCHE_NEVER. */
 static inline oche_time pieces_loss_due(const struct oche_qp *qp)
 {
-    return qp->pieces->gap ? oche_suspects_due(&qp->pieces->suspects) : OCHE_NEVER;
+    return snd(qp)->pieces->gap ? oche_suspects_due(&snd(qp)->pieces->suspects) : OCHE_NEVER;
 }
 /* To be called then. */
 void pieces_loss_timer(struct oche_qp *qp, oche_time now);

@@ -2,7 +2,7 @@
 /* Memory regions: the table of keys, the checks, and copying bytes through lists of SGEs. */
 #include <string.h>
 
-#include "core/qp/qp_internal.h"
+#include "core/qp/objects/objects.h"
 
 /* ---- the tables ---- */
 

@@ -5,10 +5,10 @@
  * (oche_cc_flow.names_groups) and the peer knows the extensions. Queue pairs without groups pay one
  * test per message.
  */
-#ifndef OCHE_CORE_QP_GROUP_H
-#define OCHE_CORE_QP_GROUP_H
+#ifndef OCHE_CORE_QP_SEND_GROUP_H
+#define OCHE_CORE_QP_SEND_GROUP_H
 
-#include "core/qp/qp_internal.h"
+#include "core/qp/send/sender.h"
 
 /* Does the work of group_of for a queue pair that has send_groups. */
 const struct oche_group *group_find(const struct oche_qp *qp, uint8_t opcode);
@@ -20,7 +20,7 @@ void group_put(const struct oche_qp *qp, struct oche_packet *packet);
  */
 static inline const struct oche_group *group_of(const struct oche_qp *qp, uint8_t opcode)
 {
-    return OCHE_LIKELY(qp->send_groups == NULL) ? NULL : group_find(qp, opcode);
+    return OCHE_LIKELY(snd(qp)->send_groups == NULL) ? NULL : group_find(qp, opcode);
 }
 
 /*
@@ -29,7 +29,7 @@ static inline const struct oche_group *group_of(const struct oche_qp *qp, uint8_
  */
 static inline void group_name(const struct oche_qp *qp, struct oche_packet *packet)
 {
-    if (OCHE_UNLIKELY(qp->send_groups != NULL))
+    if (OCHE_UNLIKELY(snd(qp)->send_groups != NULL))
         group_put(qp, packet);
 }
 

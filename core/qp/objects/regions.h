@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of memory regions, which move to larger memory as regions are added (region.c). */
-#ifndef OCHE_CORE_QP_REGIONS_H
-#define OCHE_CORE_QP_REGIONS_H
+#ifndef OCHE_CORE_QP_OBJECTS_REGIONS_H
+#define OCHE_CORE_QP_OBJECTS_REGIONS_H
 
 #include "core/qp/map.h"
 #include "core/qp/slots.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data by which a queue pair measures round trips. */
-#ifndef OCHE_CORE_QP_RTT_H
-#define OCHE_CORE_QP_RTT_H
+#ifndef OCHE_CORE_QP_SEND_RTT_H
+#define OCHE_CORE_QP_SEND_RTT_H
 
 #include "core/base.h"
 

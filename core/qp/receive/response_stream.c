@@ -15,14 +15,18 @@
  * CNPs and congestion control's own packets always leave in the control class.
  */
 #include "core/cc/cc_headers.h"
-#include "core/qp/qp_internal.h"
+#include "core/qp/congestion.h"
+#include "core/qp/objects/objects.h"
+#include "core/qp/receive/receiver.h"
+#include "core/qp/scheduler.h"
+#include "core/qp/send/send.h"
 #include "core/wire/cnp.h"
 
 #define ANY_ACK (CONTROL_ACK | CONTROL_ACK_AGAIN)
 
 static struct response *response_at(const struct oche_qp *qp, uint32_t index)
 {
-    return &qp->responses[index & (qp->response_count - 1)];
+    return &rcv(qp)->responses[index & (rcv(qp)->response_count - 1)];
 }
 
 /* ---- asking for control packets ---- */
@@ -43,8 +47,8 @@ void response_ask_ack_again(struct oche_qp *qp)
 void response_ask_nak(struct oche_qp *qp, uint8_t syndrome, uint32_t psn)
 {
     qp->control |= CONTROL_NAK;
-    qp->nak_syndrome = syndrome;
-    qp->nak_psn = psn;
+    rcv(qp)->nak_syndrome = syndrome;
+    rcv(qp)->nak_psn = psn;
     scheduler_control(qp);
 }
 
@@ -52,11 +56,11 @@ void response_activate(struct oche_qp *qp, uint32_t index, oche_time now)
 {
     struct response *response = response_at(qp, index);
 
-    if (!qp->responding || (int32_t)(index - qp->response_first) < 0)
-        qp->response_first = index;
+    if (!qp->responding || (int32_t)(index - rcv(qp)->response_first) < 0)
+        rcv(qp)->response_first = index;
     if (!response->active) {
         response->active = true;
-        qp->active_responses++;
+        rcv(qp)->active_responses++;
         qp->responding = true;
     }
     congestion_note_busy(qp, now);
@@ -66,7 +70,7 @@ void response_activate(struct oche_qp *qp, uint32_t index, oche_time now)
 
 struct response *response_head(const struct oche_qp *qp)
 {
-    return !qp->responding ? NULL : response_at(qp, qp->response_first);
+    return !qp->responding ? NULL : response_at(qp, rcv(qp)->response_first);
 }
 
 static bool is_read(const struct response *response)
@@ -77,12 +81,12 @@ static bool is_read(const struct response *response)
 void response_finish(struct oche_qp *qp, struct response *response)
 {
     response->active = false;
-    qp->active_responses--;
-    qp->responding = qp->active_responses > 0;
+    rcv(qp)->active_responses--;
+    qp->responding = rcv(qp)->active_responses > 0;
     if (!qp->responding)
         return;
-    while (!response_at(qp, qp->response_first)->active)
-        qp->response_first++;
+    while (!response_at(qp, rcv(qp)->response_first)->active)
+        rcv(qp)->response_first++;
 }
 
 bool response_data_waits(const struct oche_qp *qp)
@@ -97,7 +101,7 @@ uint8_t response_credit_syndrome(const struct oche_qp *qp)
     if (!(qp->flags & QP_TELLS_CREDITS))
         return OCHE_SYNDROME_ACK;
     uint32_t posted = atomic_load_explicit(&qp->posted_recvs, memory_order_relaxed);
-    return oche_credit_code(posted - qp->recv_head - (qp->recv_taken ? 1 : 0));
+    return oche_credit_code(posted - rcv(qp)->recv_head - (rcv(qp)->recv_taken ? 1 : 0));
 }
 
 static void stamp(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
@@ -179,12 +183,12 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
     head->next_psn = oche_psn_add(psn, 1);
     if (!again)
         head->high_psn = head->next_psn;
-    if (oche_psn_diff(psn, qp->last_ack_psn) > 0)
-        qp->last_ack_psn = psn;
+    if (oche_psn_diff(psn, rcv(qp)->last_ack_psn) > 0)
+        rcv(qp)->last_ack_psn = psn;
     if (last) {
         response_finish(qp, head);
         scheduler_control(qp); /* control packets may have waited until this response had left */
-        if (qp->send_head == qp->send_tail)
+        if (sender_is_done(qp))
             congestion_note_idle(qp, now);
     }
     qp->nic->stats.retransmitted_packets += again;
@@ -203,7 +207,7 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
 static bool partial_ack(const struct oche_qp *qp, const struct response *head)
 {
     return (qp->control & CONTROL_ACK) && !head->begun && head->next_psn == head->first_psn &&
-           oche_psn_diff(head->first_psn, oche_psn_add(qp->last_ack_psn, 1)) > 0;
+           oche_psn_diff(head->first_psn, oche_psn_add(rcv(qp)->last_ack_psn, 1)) > 0;
 }
 
 bool response_control_waits(const struct oche_qp *qp)
@@ -229,7 +233,7 @@ static void send_cnp(struct oche_qp *qp, struct oche_packet *packet, oche_time n
     qp->control &= (uint8_t)~CONTROL_CNP;
     packet_begin(qp, packet, OCHE_CNP, 0, 0);
     if (qp->transport == OCHE_TRANSPORT_RC)
-        oche_cnp_put_psn(packet, qp->rx.epsn);
+        oche_cnp_put_psn(packet, rcv(qp)->rx.epsn);
     packet->bth = OCHE_BTH_BECN;
     packet->ecn = OCHE_ECN_NOT_ECT;
     qp->nic->stats.cnps_sent++;
@@ -243,7 +247,7 @@ static void send_own(struct oche_qp *qp, struct oche_packet *packet, oche_time n
     qp->nic->stats.cc_packets_sent++;
     /* an unreliable connection's PSNs tell nothing: its sender hears of none */
     packet_begin(qp, packet, qp->nic->cc->headers->own_opcode,
-                 qp->transport == OCHE_TRANSPORT_RC ? qp->rx.epsn : 0, 0);
+                 qp->transport == OCHE_TRANSPORT_RC ? rcv(qp)->rx.epsn : 0, 0);
     packet->ecn = OCHE_ECN_NOT_ECT;
     stamp(qp, packet, now);
 }
@@ -252,7 +256,7 @@ static void send_own(struct oche_qp *qp, struct oche_packet *packet, oche_time n
 static OCHE_NOINLINE void report_duplicate(struct oche_qp *qp, struct oche_packet *packet)
 {
     packet->bth_reserved |= OCHE_BTH_DUPLICATE;
-    if (--qp->duplicates > 0)
+    if (--rcv(qp)->duplicates > 0)
         qp->control |= CONTROL_ACK;
 }
 
@@ -262,7 +266,7 @@ static void send_aeth(struct oche_qp *qp, struct oche_packet *packet, uint8_t op
     packet_begin(qp, packet, opcode, psn, 0);
     packet->aeth = oche_aeth(syndrome, msn);
     packet->ecn = OCHE_ECN_NOT_ECT;
-    if (OCHE_UNLIKELY(qp->duplicates > 0))
+    if (OCHE_UNLIKELY(rcv(qp)->duplicates > 0))
         report_duplicate(qp, packet);
     qp_trace(qp, now, OCHE_TRACE_ACK_SENT, psn, packet->aeth);
     stamp(qp, packet, now);
@@ -273,7 +277,7 @@ static void add_sack(struct oche_qp *qp, struct oche_packet *packet)
 {
     struct oche_sack sack;
 
-    if (qp->nic->recovery->sack(&qp->rx, &sack))
+    if (qp->nic->recovery->sack(&rcv(qp)->rx, &sack))
         qp->control |= CONTROL_NAK; /* recovery wants another NAK */
     oche_sack_put(packet, &sack);
 }
@@ -291,20 +295,21 @@ static inline uint8_t aeth_opcode(const struct oche_qp *qp)
 static void send_nak(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
     struct oche_nic_stats *stats = &qp->nic->stats;
-    bool rnr = oche_aeth_kind(qp->nak_syndrome) == OCHE_AETH_RNR;
-    bool sack = qp->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE && (qp->flags & QP_EXTENDED);
+    bool rnr = oche_aeth_kind(rcv(qp)->nak_syndrome) == OCHE_AETH_RNR;
+    bool sack = rcv(qp)->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE && (qp->flags & QP_EXTENDED);
 
     /* a NAK acknowledges all PSNs before its own */
     qp->control &= (uint8_t) ~(CONTROL_NAK | ANY_ACK);
     stats->rnr_naks_sent += rnr;
     stats->naks_sent += !rnr;
-    if (qp->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE)
-        qp_note(&qp->nak_sent, qp->nak_psn, now);
+    if (rcv(qp)->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE)
+        qp_note(&rcv(qp)->nak_sent, rcv(qp)->nak_psn, now);
     if (rnr) /* the peer's wait begins only now, as the NAK may have waited behind READ data */
-        qp->rnr_silence = oche_time_add(now, oche_rnr_wait(oche_aeth_code(qp->nak_syndrome)));
-    qp->last_ack_psn = oche_psn_add(qp->nak_psn, OCHE_PSN_MASK);
-    send_aeth(qp, packet, sack ? OCHE_RC_SACK : aeth_opcode(qp), qp->nak_syndrome, qp->nak_psn,
-              qp->msn, now);
+        rcv(qp)->rnr_silence =
+            oche_time_add(now, oche_rnr_wait(oche_aeth_code(rcv(qp)->nak_syndrome)));
+    rcv(qp)->last_ack_psn = oche_psn_add(rcv(qp)->nak_psn, OCHE_PSN_MASK);
+    send_aeth(qp, packet, sack ? OCHE_RC_SACK : aeth_opcode(qp), rcv(qp)->nak_syndrome,
+              rcv(qp)->nak_psn, rcv(qp)->msn, now);
     if (sack)
         add_sack(qp, packet);
 }
@@ -313,7 +318,7 @@ static void send_ack(struct oche_qp *qp, struct oche_packet *packet, uint32_t ps
                      oche_time now)
 {
     qp->nic->stats.acks_sent++;
-    qp->last_ack_psn = psn;
+    rcv(qp)->last_ack_psn = psn;
     send_aeth(qp, packet, aeth_opcode(qp), response_credit_syndrome(qp), psn, msn, now);
 }
 
@@ -325,13 +330,13 @@ static void send_atomic(struct oche_qp *qp, struct oche_packet *packet, struct r
     packet->original = head->original;
     packet->ext = OCHE_EXT_ATOMIC;
     packet->ecn = OCHE_ECN_NOT_ECT;
-    if (oche_psn_diff(head->first_psn, qp->last_ack_psn) > 0)
-        qp->last_ack_psn = head->first_psn;
+    if (oche_psn_diff(head->first_psn, rcv(qp)->last_ack_psn) > 0)
+        rcv(qp)->last_ack_psn = head->first_psn;
     qp->nic->stats.acks_sent++;
     qp_trace(qp, now, OCHE_TRACE_ACK_SENT, head->first_psn, packet->aeth);
     response_finish(qp, head);
     scheduler_kick(qp, now); /* READ data may have waited until this packet had left */
-    if (qp->send_head == qp->send_tail)
+    if (sender_is_done(qp))
         congestion_note_idle(qp, now);
     stamp(qp, packet, now);
 }
@@ -356,7 +361,7 @@ bool response_transmit_control(struct oche_qp *qp, struct oche_packet *packet, o
     } else if (qp->control & CONTROL_ACK) {
         qp->control &=
             (uint8_t) ~(qp->control & CONTROL_ACK_AGAIN ? CONTROL_ACK_AGAIN : CONTROL_ACK);
-        send_ack(qp, packet, oche_psn_add(qp->rx.epsn, OCHE_PSN_MASK), qp->msn, now);
+        send_ack(qp, packet, oche_psn_add(rcv(qp)->rx.epsn, OCHE_PSN_MASK), rcv(qp)->msn, now);
     } else {
         return false;
     }

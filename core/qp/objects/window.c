@@ -7,7 +7,7 @@
  * queue pair that has bound it. Windows of type 2 pass the checks of both 2A and 2B, because a
  * window, its region and its queue pair must belong to the same domain.
  */
-#include "core/qp/qp_internal.h"
+#include "core/qp/objects/objects.h"
 
 #define REMOTE_ACCESS                                                                              \
     (OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ | OCHE_ACCESS_REMOTE_ATOMIC)
@@ -213,8 +213,4 @@ void windows_forget(struct oche_qp *qp)
     for (struct oche_window *window = qp->nic->windows; window != NULL; window = window->next)
         if (window->bound && window->type == OCHE_WINDOW_TYPE_2 && window->qpn == qp->qpn)
             unbind(window);
-    uint32_t posted = atomic_load_explicit(&qp->posted_sends, memory_order_acquire);
-    for (uint32_t i = qp->send_head; i != posted; i++)
-        if (send_at(qp, i)->opcode == OCHE_WORK_BIND_MW)
-            window_bind_over(requester_bind(qp, i)->window);
 }

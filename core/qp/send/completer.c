@@ -7,9 +7,13 @@
  * and asked for again there instead (pieces.h). READ responses count as data for congestion
  * control.
  */
-#include "core/qp/losses.h"
-#include "core/qp/pieces.h"
-#include "core/qp/retries.h"
+#include "core/qp/congestion.h"
+#include "core/qp/objects/objects.h"
+#include "core/qp/scheduler.h"
+#include "core/qp/send/losses.h"
+#include "core/qp/send/pieces.h"
+#include "core/qp/send/retries.h"
+#include "core/qp/timers.h"
 
 static const uint8_t done_opcodes[OCHE_WORK_OPCODES] = {
     [OCHE_WORK_SEND] = OCHE_DONE_SEND,
@@ -35,9 +39,9 @@ static const uint8_t nak_statuses[] = {
 
 static void retire(struct oche_qp *qp, enum oche_status status, oche_time now, oche_time done)
 {
-    const struct send_entry *entry = send_at(qp, qp->send_head);
+    const struct send_entry *entry = send_at(qp, snd(qp)->send_head);
     const uint8_t opcode = entry->opcode;
-    bool started = qp->send_head != qp->send_started;
+    bool started = snd(qp)->send_head != snd(qp)->send_started;
     bool told = (entry->flags & OCHE_WORK_SIGNALED) || status != OCHE_STATUS_SUCCESS;
     struct oche_completion completion;
 
@@ -48,28 +52,28 @@ static void retire(struct oche_qp *qp, enum oche_status status, oche_time now, o
             .time = done,
             .qpn = qp->qpn,
             .bytes = is_read_or_atomic(opcode) ? entry->length : 0,
-            .imm = qp->send_head + 1,
+            .imm = snd(qp)->send_head + 1,
             .status = (uint8_t)status,
             .opcode = done_opcodes[opcode],
             .cause = OCHE_LIKELY(status == OCHE_STATUS_SUCCESS) ? OCHE_CAUSE_NONE : qp->cause,
         };
     if (OCHE_UNLIKELY(opcode == OCHE_WORK_BIND_MW))
-        window_bind_over(requester_bind(qp, qp->send_head)->window);
+        window_bind_over(requester_bind(qp, snd(qp)->send_head)->window);
     /*
      * Frees the entry before the completion is visible, since whoever reads the completion may post
      * into the entry at once.
      */
-    atomic_store_explicit(&qp->retired_sends, qp->send_head + 1, memory_order_release);
+    atomic_store_explicit(&snd(qp)->retired_sends, snd(qp)->send_head + 1, memory_order_release);
     if (told)
-        cq_push(qp, qp->send_cq, &completion);
+        cq_push(qp, snd(qp)->send_cq, &completion);
     if (started && is_read_or_atomic(opcode)) {
-        qp->reads_started--;
+        snd(qp)->reads_started--;
         if (opcode == OCHE_WORK_READ)
             congestion_read_ends(qp, now);
     }
-    qp->send_head++;
+    snd(qp)->send_head++;
     if (!started)
-        qp->send_started = qp->send_next = qp->send_head;
+        snd(qp)->send_started = snd(qp)->send_next = snd(qp)->send_head;
     if (started)
         requester_load_head(qp);
 }
@@ -80,7 +84,8 @@ void completer_retire(struct oche_qp *qp, enum oche_status status, oche_time now
     if (status != OCHE_STATUS_SUCCESS)
         return;
     /* Work requests without packets get no answer, so they complete now. */
-    while (qp->send_head != qp->send_started && OCHE_UNLIKELY(is_local(qp->head_opcode)))
+    while (snd(qp)->send_head != snd(qp)->send_started &&
+           OCHE_UNLIKELY(is_local(snd(qp)->head_opcode)))
         retire(qp, OCHE_STATUS_SUCCESS, now, done);
 }
 
@@ -89,9 +94,9 @@ void completer_retire(struct oche_qp *qp, enum oche_status status, oche_time now
 /* Returns the payload of the head's PSNs before `psn`, which lies within or just after the head. */
 static inline uint64_t head_bytes_before(const struct oche_qp *qp, uint32_t psn)
 {
-    uint64_t bytes = (uint64_t)((psn - qp->head_first_psn) & OCHE_PSN_MASK) * qp->mtu;
+    uint64_t bytes = (uint64_t)((psn - snd(qp)->head_first_psn) & OCHE_PSN_MASK) * qp->mtu;
 
-    return bytes < qp->head_length ? bytes : qp->head_length;
+    return bytes < snd(qp)->head_length ? bytes : snd(qp)->head_length;
 }
 
 /*
@@ -101,9 +106,10 @@ static inline uint64_t head_bytes_before(const struct oche_qp *qp, uint32_t psn)
  */
 static OCHE_NOINLINE uint32_t within_pass(const struct oche_qp *qp, uint32_t target)
 {
-    if (oche_psn_diff(target, qp->tx.next) <= 0)
+    if (oche_psn_diff(target, snd(qp)->tx.next) <= 0)
         return target;
-    return oche_psn_diff(qp->tx.next, qp->tx.una) > 0 ? qp->tx.next : qp->tx.una;
+    return oche_psn_diff(snd(qp)->tx.next, snd(qp)->tx.una) > 0 ? snd(qp)->tx.next
+                                                                : snd(qp)->tx.una;
 }
 
 /*
@@ -116,16 +122,16 @@ static OCHE_ALWAYS_INLINE uint64_t advance(struct oche_qp *qp, uint32_t target, 
 {
     uint64_t acked = 0;
 
-    while (qp->tx.una != target) {
-        uint32_t end = oche_psn_add(qp->head_last_psn, 1);
-        if (OCHE_UNLIKELY(is_read_or_atomic(qp->head_opcode)))
+    while (snd(qp)->tx.una != target) {
+        uint32_t end = oche_psn_add(snd(qp)->head_last_psn, 1);
+        if (OCHE_UNLIKELY(is_read_or_atomic(snd(qp)->head_opcode)))
             break;
         bool whole = oche_psn_diff(target, end) >= 0;
         if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES) && !whole)
             target = within_pass(qp, target);
         uint32_t to = whole ? end : target;
-        acked += head_bytes_before(qp, to) - head_bytes_before(qp, qp->tx.una);
-        qp->tx.una = to;
+        acked += head_bytes_before(qp, to) - head_bytes_before(qp, snd(qp)->tx.una);
+        snd(qp)->tx.una = to;
         if (whole)
             completer_retire(qp, OCHE_STATUS_SUCCESS, now, now);
     }
@@ -135,31 +141,31 @@ static OCHE_ALWAYS_INLINE uint64_t advance(struct oche_qp *qp, uint32_t target, 
 /* Updates retries, recovery and the ACK timer after una has moved on from `before`. */
 static void progressed(struct oche_qp *qp, uint32_t before, uint64_t acked_bytes, oche_time now)
 {
-    uint32_t next = qp->tx.next;
+    uint32_t next = snd(qp)->tx.next;
 
     if (OCHE_UNLIKELY(qp->flags & (QP_RETRIED | QP_GAP_TOLD)))
         retries_restore(qp, before);
-    if (OCHE_UNLIKELY(oche_psn_diff(qp->tx.una, next) > 0)) {
+    if (OCHE_UNLIKELY(oche_psn_diff(snd(qp)->tx.una, next) > 0)) {
         /* the packets that were to be sent again have turned out to have arrived */
-        qp->tx.next = qp->tx.una;
+        snd(qp)->tx.next = snd(qp)->tx.una;
         requester_seek(qp, next, now);
     } else {
-        OCHE_MUST(qp->flight_bytes >= acked_bytes);
-        qp->flight_bytes -= acked_bytes;
+        OCHE_MUST(snd(qp)->flight_bytes >= acked_bytes);
+        snd(qp)->flight_bytes -= acked_bytes;
     }
-    next = qp->tx.next;
-    if (OCHE_UNLIKELY(qp->doubts != DOUBTS_NOTHING))
+    next = snd(qp)->tx.next;
+    if (OCHE_UNLIKELY(snd(qp)->doubts != DOUBTS_NOTHING))
         losses_look_back(qp, now);
-    qp->nic->recovery->acked(&qp->tx, now);
-    if (OCHE_UNLIKELY(qp->tx.next != next))
+    qp->nic->recovery->acked(&snd(qp)->tx, now);
+    if (OCHE_UNLIKELY(snd(qp)->tx.next != next))
         requester_seek(qp, next, now);
-    if (qp->ack_deadline == OCHE_NEVER)
+    if (snd(qp)->ack_deadline == OCHE_NEVER)
         return;
-    bool due = oche_psn_diff(qp->last_ack_request, qp->tx.una) >= 0;
-    qp->ack_deadline = due ? oche_time_add(now, ack_wait(qp)) : OCHE_NEVER;
-    if (OCHE_UNLIKELY(qp->nic->recovery->rto != NULL || qp->own_timeouts))
+    bool due = oche_psn_diff(snd(qp)->last_ack_request, snd(qp)->tx.una) >= 0;
+    snd(qp)->ack_deadline = due ? oche_time_add(now, ack_wait(qp)) : OCHE_NEVER;
+    if (OCHE_UNLIKELY(qp->nic->recovery->rto != NULL || snd(qp)->own_timeouts))
         /* the wait may be shorter than before */
-        timers_want(qp, qp->ack_deadline);
+        timers_want(qp, snd(qp)->ack_deadline);
 }
 
 /*
@@ -168,14 +174,16 @@ static void progressed(struct oche_qp *qp, uint32_t before, uint64_t acked_bytes
  */
 static bool forget_partial(struct oche_qp *qp, oche_time now)
 {
-    if (OCHE_LIKELY(!(qp->flags & QP_WHOLE_MESSAGES)) || qp->tx.una == qp->tx.message_start)
+    if (OCHE_LIKELY(!(qp->flags & QP_WHOLE_MESSAGES)) ||
+        snd(qp)->tx.una == snd(qp)->tx.message_start)
         return false;
-    if (qp->head_opcode == OCHE_WORK_READ) /* part of the READ's data had arrived here */
-        qp_trace(qp, now, OCHE_TRACE_RESTARTED, qp->tx.message_start,
-                 (uint64_t)((qp->tx.una - qp->tx.message_start) & OCHE_PSN_MASK) * qp->mtu |
+    if (snd(qp)->head_opcode == OCHE_WORK_READ) /* part of the READ's data had arrived here */
+        qp_trace(qp, now, OCHE_TRACE_RESTARTED, snd(qp)->tx.message_start,
+                 (uint64_t)((snd(qp)->tx.una - snd(qp)->tx.message_start) & OCHE_PSN_MASK) *
+                         qp->mtu |
                      UINT64_C(1) << 40);
-    qp->flight_bytes += head_bytes_before(qp, qp->tx.una);
-    qp->tx.una = qp->tx.message_start;
+    snd(qp)->flight_bytes += head_bytes_before(qp, snd(qp)->tx.una);
+    snd(qp)->tx.una = snd(qp)->tx.message_start;
     return true;
 }
 
@@ -186,31 +194,31 @@ static bool forget_partial(struct oche_qp *qp, oche_time now)
  */
 static void go_back(struct oche_qp *qp, bool spends, enum oche_resent cause, oche_time now)
 {
-    uint32_t before = qp->tx.next;
+    uint32_t before = snd(qp)->tx.next;
 
     spends |= forget_partial(qp, now);
-    if (spends && !retries_spend(qp, &qp->retries_left)) {
+    if (spends && !retries_spend(qp, &snd(qp)->retries_left)) {
         qp->cause = OCHE_CAUSE_NAKS;
-        qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
+        qp_requester_error(qp, snd(qp)->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
         return;
     }
-    qp->resent_for = (uint8_t)cause;
-    if (OCHE_UNLIKELY(qp->pieces != NULL))
+    snd(qp)->resent_for = (uint8_t)cause;
+    if (OCHE_UNLIKELY(snd(qp)->pieces != NULL))
         pieces_go_back(qp);
-    qp->nic->recovery->nak(&qp->tx, qp->tx.una, now);
+    qp->nic->recovery->nak(&snd(qp)->tx, snd(qp)->tx.una, now);
     requester_seek(qp, before, now);
     if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES))
-        qp->since_ack_request = qp->ack_every;
+        snd(qp)->since_ack_request = snd(qp)->ack_every;
     losses_tell(qp, now);
 }
 
 /* Handles a gap in the responses: the response for una is missing, but a later one has arrived. */
 static void response_gap(struct oche_qp *qp, oche_time now)
 {
-    if ((qp->flags & QP_GAP_TOLD) && qp->gap_psn == qp->tx.una)
+    if ((qp->flags & QP_GAP_TOLD) && snd(qp)->gap_psn == snd(qp)->tx.una)
         return;
     qp->flags |= QP_GAP_TOLD;
-    qp->gap_psn = qp->flags & QP_WHOLE_MESSAGES ? qp->tx.message_start : qp->tx.una;
+    snd(qp)->gap_psn = qp->flags & QP_WHOLE_MESSAGES ? snd(qp)->tx.message_start : snd(qp)->tx.una;
     qp->nic->stats.out_of_order_packets++;
     go_back(qp, false, OCHE_RESENT_RESPONSES, now);
 }
@@ -218,7 +226,7 @@ static void response_gap(struct oche_qp *qp, oche_time now)
 /* True if una is of a READ of which data behind a gap can be kept. */
 static bool keeps_reads(const struct oche_qp *qp)
 {
-    return pieces_counts(qp, qp->head_opcode) && qp->pieces->reach > 0;
+    return pieces_counts(qp, snd(qp)->head_opcode) && snd(qp)->pieces->reach > 0;
 }
 
 /*
@@ -227,21 +235,22 @@ static bool keeps_reads(const struct oche_qp *qp)
  */
 static OCHE_NOINLINE void time_rest(struct oche_qp *qp, oche_time now)
 {
-    if (qp->tx.next != qp->tx.high || qp->rnr_deadline != OCHE_NEVER ||
-        qp->ack_timeout == OCHE_NEVER || oche_psn_diff(qp->last_ack_request, qp->tx.una) < 0)
+    if (snd(qp)->tx.next != snd(qp)->tx.high || snd(qp)->rnr_deadline != OCHE_NEVER ||
+        snd(qp)->ack_timeout == OCHE_NEVER ||
+        oche_psn_diff(snd(qp)->last_ack_request, snd(qp)->tx.una) < 0)
         return;
-    qp->ack_deadline = oche_time_add(now, ack_wait(qp));
-    timers_want(qp, qp->ack_deadline);
+    snd(qp)->ack_deadline = oche_time_add(now, ack_wait(qp));
+    timers_want(qp, snd(qp)->ack_deadline);
 }
 
 /* Called after every arrival: what is in flight is timed, and the next packet may leave. */
 static void settle(struct oche_qp *qp, oche_time now)
 {
-    if (OCHE_UNLIKELY(qp->ack_deadline == OCHE_NEVER) && qp->tx.una != qp->tx.high)
+    if (OCHE_UNLIKELY(snd(qp)->ack_deadline == OCHE_NEVER) && snd(qp)->tx.una != snd(qp)->tx.high)
         time_rest(qp, now);
-    if (qp->queued == QUEUED_NOT)
+    if (snd(qp)->queued == QUEUED_NOT)
         scheduler_kick(qp, now);
-    if (qp->send_head == qp->send_tail && qp_state(qp) != OCHE_QP_ERR)
+    if (snd(qp)->send_head == snd(qp)->send_tail && qp_state(qp) != OCHE_QP_ERR)
         congestion_note_idle(qp, now);
 }
 
@@ -260,7 +269,7 @@ static void take_credits(struct oche_qp *qp, const struct oche_packet *packet)
         return;
     }
     qp->flags |= QP_CREDIT_LIMITED;
-    qp->credit_limit = oche_psn_add(oche_aeth_msn(packet), credits);
+    snd(qp)->credit_limit = oche_psn_add(oche_aeth_msn(packet), credits);
 }
 
 /*
@@ -269,8 +278,8 @@ static void take_credits(struct oche_qp *qp, const struct oche_packet *packet)
  */
 static bool names_restart(const struct oche_qp *qp, const struct oche_packet *packet)
 {
-    return (qp->flags & QP_WHOLE_MESSAGES) && packet->psn == qp->tx.message_start &&
-           !is_read_or_atomic(qp->head_opcode) &&
+    return (qp->flags & QP_WHOLE_MESSAGES) && packet->psn == snd(qp)->tx.message_start &&
+           !is_read_or_atomic(snd(qp)->head_opcode) &&
            oche_aeth_syndrome(packet) == OCHE_SYNDROME_NAK_SEQUENCE;
 }
 
@@ -280,7 +289,7 @@ static bool names_restart(const struct oche_qp *qp, const struct oche_packet *pa
  */
 static bool has_restarted(const struct oche_qp *qp, const struct oche_packet *packet)
 {
-    return names_restart(qp, packet) && qp->tx.una != qp->tx.message_start;
+    return names_restart(qp, packet) && snd(qp)->tx.una != snd(qp)->tx.message_start;
 }
 
 bool completer_sack_ok(const struct oche_qp *qp, const struct oche_packet *packet)
@@ -295,7 +304,7 @@ bool completer_sack_ok(const struct oche_qp *qp, const struct oche_packet *packe
     if (sack.first == packet->psn && (sack.bits & 1))
         return false; /* the NAK's own PSN is missing, so its bit must be 0 */
     return oche_psn_diff(sack.first, packet->psn) >= 0 &&
-           oche_psn_diff(oche_psn_add(sack.first, sack.count), qp->tx.high) <= 0;
+           oche_psn_diff(oche_psn_add(sack.first, sack.count), snd(qp)->tx.high) <= 0;
 }
 
 /* Handles a NAK with a SACK. Recovery decides from the SACK what is lost. */
@@ -303,16 +312,17 @@ static void nak_selective(struct oche_qp *qp, const struct oche_packet *packet, 
                           oche_time now)
 {
     struct oche_sack sack = oche_sack_get(packet);
-    uint32_t before = qp->tx.next;
+    uint32_t before = snd(qp)->tx.next;
 
-    if (qp->rnr_deadline != OCHE_NEVER && !moved)
+    if (snd(qp)->rnr_deadline != OCHE_NEVER && !moved)
         return; /* the NAK asks for packets that must wait until the RNR wait ends */
-    qp_note(&qp->nak_taken, packet->psn, now);
+    qp_note(&snd(qp)->nak_taken, packet->psn, now);
     /* READs before the NAK's PSN are being asked for again, with all behind them: no SACK tells. */
-    if (qp->resent_for == OCHE_RESENT_RESPONSES && oche_psn_diff(qp->tx.next, packet->psn) < 0)
+    if (snd(qp)->resent_for == OCHE_RESENT_RESPONSES &&
+        oche_psn_diff(snd(qp)->tx.next, packet->psn) < 0)
         return;
-    qp->resent_for = OCHE_RESENT_SELECTIVE;
-    bool is_new = qp->nic->recovery->sacked(&qp->tx, packet->psn, &sack, now);
+    snd(qp)->resent_for = OCHE_RESENT_SELECTIVE;
+    bool is_new = qp->nic->recovery->sacked(&snd(qp)->tx, packet->psn, &sack, now);
     requester_seek(qp, before, now);
     if (is_new)
         losses_tell(qp, now);
@@ -326,34 +336,34 @@ static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, b
         nak_selective(qp, packet, moved, now);
         return;
     }
-    if (packet->psn != qp->tx.una && !names_restart(qp, packet))
+    if (packet->psn != snd(qp)->tx.una && !names_restart(qp, packet))
         return; /* responses before the named PSN are missing, and have been requested again */
-    if (qp->rnr_deadline != OCHE_NEVER && !moved && !has_restarted(qp, packet))
+    if (snd(qp)->rnr_deadline != OCHE_NEVER && !moved && !has_restarted(qp, packet))
         return; /* the NAK asks for packets that must wait until the RNR wait ends */
-    qp_note(&qp->nak_taken, packet->psn, now);
+    qp_note(&snd(qp)->nak_taken, packet->psn, now);
     /*
      * A repeated NAK uses up no retry, since it may have left before the packets sent again
      * arrived. The ACK timer, which a repeated NAK does not restart, limits the repetitions. If
      * there is no ACK timer, a repeated NAK uses up a retry.
      */
-    go_back(qp, !moved && qp->ack_timeout == OCHE_NEVER, OCHE_RESENT_NAK, now);
+    go_back(qp, !moved && snd(qp)->ack_timeout == OCHE_NEVER, OCHE_RESENT_NAK, now);
 }
 
 static void nak_rnr(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
-    if (packet->psn != qp->tx.una)
+    if (packet->psn != snd(qp)->tx.una)
         return;
     retries_answered(qp);
-    if (qp->rnr_deadline != OCHE_NEVER)
+    if (snd(qp)->rnr_deadline != OCHE_NEVER)
         return; /* a repeated RNR NAK, which answers the second copy of a packet */
-    if (!retries_spend(qp, &qp->rnr_retries_left)) {
-        qp_requester_error(qp, qp->send_head, OCHE_STATUS_RNR_RETRY_EXCEEDED, now);
+    if (!retries_spend(qp, &snd(qp)->rnr_retries_left)) {
+        qp_requester_error(qp, snd(qp)->send_head, OCHE_STATUS_RNR_RETRY_EXCEEDED, now);
         return;
     }
-    qp->rnr_deadline =
+    snd(qp)->rnr_deadline =
         oche_time_add(now, oche_rnr_wait(oche_aeth_code(oche_aeth_syndrome(packet))));
-    qp->ack_deadline = OCHE_NEVER;
-    timers_want(qp, qp->rnr_deadline);
+    snd(qp)->ack_deadline = OCHE_NEVER;
+    timers_want(qp, snd(qp)->rnr_deadline);
 }
 
 static void nak_fatal(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
@@ -361,7 +371,7 @@ static void nak_fatal(struct oche_qp *qp, const struct oche_packet *packet, oche
     unsigned code = oche_aeth_code(oche_aeth_syndrome(packet));
     uint32_t index = requester_find(qp, packet->psn);
 
-    if (index != qp->send_started)
+    if (index != snd(qp)->send_started)
         qp_requester_error(qp, index, nak_statuses[code], now);
 }
 
@@ -399,7 +409,8 @@ bool completer_psn_ok(const struct oche_qp *qp, const struct oche_packet *packet
     bool ack = oche_aeth_kind(oche_aeth_syndrome(packet)) == OCHE_AETH_ACK;
     uint32_t target = ack ? oche_psn_add(packet->psn, 1) : packet->psn;
 
-    return oche_psn_diff(packet->psn, qp->tx.high) < 0 && oche_psn_diff(target, qp->tx.una) >= 0;
+    return oche_psn_diff(packet->psn, snd(qp)->tx.high) < 0 &&
+           oche_psn_diff(target, snd(qp)->tx.una) >= 0;
 }
 
 static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
@@ -407,7 +418,7 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
     uint8_t syndrome = oche_aeth_syndrome(packet);
     bool ack = oche_aeth_kind(syndrome) == OCHE_AETH_ACK;
     uint32_t target = ack ? oche_psn_add(packet->psn, 1) : packet->psn;
-    uint32_t before = qp->tx.una;
+    uint32_t before = snd(qp)->tx.una;
     uint64_t acked_bytes = 0;
     oche_time rtt = OCHE_NEVER;
 
@@ -416,7 +427,7 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
         nic_reject(qp->nic, qp, OCHE_REJECT_OPCODE, packet, now);
         return;
     }
-    if (OCHE_UNLIKELY(oche_psn_diff(packet->psn, qp->tx.high) >= 0)) {
+    if (OCHE_UNLIKELY(oche_psn_diff(packet->psn, snd(qp)->tx.high) >= 0)) {
         nic_reject(qp->nic, qp, OCHE_REJECT_PSN, packet, now);
         return;
     }
@@ -426,11 +437,11 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
         qp_heard(qp, packet, true);
         acked_bytes = advance(qp, target, now);
         if (qp->flags & QP_TAKES_RTT)
-            rtt = congestion_rtt_acked(qp, now);
+            rtt = rtt_acked(qp, now);
         take_credits(qp, packet);
-        if (OCHE_LIKELY(qp->tx.una != before))
+        if (OCHE_LIKELY(snd(qp)->tx.una != before))
             progressed(qp, before, acked_bytes, now);
-        if (OCHE_UNLIKELY(qp->tx.una != target) && is_read_or_atomic(qp->head_opcode)) {
+        if (OCHE_UNLIKELY(snd(qp)->tx.una != target) && is_read_or_atomic(snd(qp)->head_opcode)) {
             if (ack && keeps_reads(qp))
                 pieces_answered(qp, target, now);
             else
@@ -451,7 +462,7 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
         behind <= FEEDBACK_SLACK)
         losses_duplicated(qp, now);
     if (OCHE_UNLIKELY(!ack) && (!stale || names_restart(qp, packet)))
-        nak(qp, packet, qp->tx.una != before, now);
+        nak(qp, packet, snd(qp)->tx.una != before, now);
     settle(qp, now);
 }
 
@@ -464,27 +475,27 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
 static bool response_in_order(struct oche_qp *qp, const struct oche_packet *packet, bool read,
                               oche_time now)
 {
-    uint32_t before = qp->tx.una;
+    uint32_t before = snd(qp)->tx.una;
 
-    if (oche_psn_diff(packet->psn, qp->tx.high) >= 0) {
+    if (oche_psn_diff(packet->psn, snd(qp)->tx.high) >= 0) {
         nic_reject(qp->nic, qp, OCHE_REJECT_PSN, packet, now);
         return false;
     }
     if (oche_psn_diff(packet->psn, before) < 0) {
         qp->nic->stats.duplicate_packets++;
         qp_trace(qp, now, OCHE_TRACE_DUPLICATE, packet->psn, packet->opcode);
-        if (read && qp->pieces != NULL)
+        if (read && snd(qp)->pieces != NULL)
             pieces_came_twice(qp, now);
         return false;
     }
     uint64_t acked_bytes = advance(qp, packet->psn, now);
-    oche_time rtt = qp->flags & QP_TAKES_RTT ? congestion_rtt_acked(qp, now) : OCHE_NEVER;
-    if (qp->tx.una != before)
+    oche_time rtt = qp->flags & QP_TAKES_RTT ? rtt_acked(qp, now) : OCHE_NEVER;
+    if (snd(qp)->tx.una != before)
         progressed(qp, before, acked_bytes, now);
     if (acked_bytes > 0 && qp->nic->cc->acked != NULL)
         congestion_acked(qp, packet, acked_bytes, rtt, now);
-    if (qp->tx.una != packet->psn) {
-        qp_trace(qp, now, OCHE_TRACE_OUT_OF_ORDER, packet->psn, qp->tx.una);
+    if (snd(qp)->tx.una != packet->psn) {
+        qp_trace(qp, now, OCHE_TRACE_OUT_OF_ORDER, packet->psn, snd(qp)->tx.una);
         if (keeps_reads(qp)) {
             pieces_behind_gap(qp, packet, read, now);
             requester_pass_over(qp);
@@ -499,12 +510,12 @@ static bool response_in_order(struct oche_qp *qp, const struct oche_packet *pack
 /* Moves una past the response at una, which has arrived. `bytes`: what it ends of the flight. */
 static void response_taken(struct oche_qp *qp, uint32_t bytes, oche_time now)
 {
-    bool last = qp->tx.una == qp->head_last_psn;
-    uint32_t before = qp->tx.una;
+    bool last = snd(qp)->tx.una == snd(qp)->head_last_psn;
+    uint32_t before = snd(qp)->tx.una;
 
-    qp->tx.una = oche_psn_add(qp->tx.una, 1);
-    if (OCHE_UNLIKELY(qp->pieces != NULL) && pieces_moved(qp) && !last)
-        qp->reads_started--;
+    snd(qp)->tx.una = oche_psn_add(snd(qp)->tx.una, 1);
+    if (OCHE_UNLIKELY(snd(qp)->pieces != NULL) && pieces_moved(qp) && !last)
+        snd(qp)->reads_started--;
     if (last)
         completer_retire(qp, OCHE_STATUS_SUCCESS, now, now);
     progressed(qp, before, bytes, now);
@@ -512,18 +523,18 @@ static void response_taken(struct oche_qp *qp, uint32_t bytes, oche_time now)
 
 static const struct oche_sge *head_sges(const struct oche_qp *qp)
 {
-    const struct send_entry *entry = send_at(qp, qp->send_head);
+    const struct send_entry *entry = send_at(qp, snd(qp)->send_head);
 
-    return entry->sge_count > 1 ? send_extra_at(qp, qp->send_head) : &entry->sge;
+    return entry->sge_count > 1 ? send_extra_at(qp, snd(qp)->send_head) : &entry->sge;
 }
 
 /* Takes the data for una. Returns false if it is refused. */
 static bool take_read_data(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
-    const struct send_entry *head = send_at(qp, qp->send_head);
+    const struct send_entry *head = send_at(qp, snd(qp)->send_head);
     struct oche_nic *nic = qp->nic;
 
-    if (qp->send_head == qp->send_started || head->opcode != OCHE_WORK_READ) {
+    if (snd(qp)->send_head == snd(qp)->send_started || head->opcode != OCHE_WORK_READ) {
         nic_reject(nic, qp, OCHE_REJECT_PSN, packet, now);
         return false;
     }
@@ -538,7 +549,7 @@ static bool take_read_data(struct oche_qp *qp, const struct oche_packet *packet,
     if (nic->port->write != NULL && bytes > 0 && (packet->ext & OCHE_EXT_PAYLOAD) &&
         !region_scatter(nic, qp->pd, head_sges(qp), head->sge_count, offset, packet->payload,
                         bytes)) {
-        qp_requester_error(qp, qp->send_head, OCHE_STATUS_LOCAL_PROTECTION, now);
+        qp_requester_error(qp, snd(qp)->send_head, OCHE_STATUS_LOCAL_PROTECTION, now);
         return false;
     }
     nic->stats.delivered_messages += last;
@@ -549,7 +560,7 @@ static bool take_read_data(struct oche_qp *qp, const struct oche_packet *packet,
         /* a message counts when complete; before, recovery may begin it again */
         bytes = last ? head->length : 0;
     nic->stats.delivered_bytes += bytes;
-    response_taken(qp, qp->pieces != NULL ? bytes : 0, now);
+    response_taken(qp, snd(qp)->pieces != NULL ? bytes : 0, now);
     if (nic->port->delivered != NULL && (last || bytes > 0))
         nic->port->delivered(nic->port_context, qp, bytes, last, now);
     return true;
@@ -561,18 +572,18 @@ static bool take_read_data(struct oche_qp *qp, const struct oche_packet *packet,
  */
 static uint64_t take_kept(struct oche_qp *qp, oche_time now)
 {
-    const struct read_pieces *pieces = qp->pieces;
+    const struct read_pieces *pieces = snd(qp)->pieces;
     struct oche_packet kept;
     uint64_t bytes = 0;
 
-    while (pieces->gap && oche_psn_diff(qp->tx.una, pieces->heard) < 0) {
-        const uint32_t before = qp->tx.una;
+    while (pieces->gap && oche_psn_diff(snd(qp)->tx.una, pieces->heard) < 0) {
+        const uint32_t before = snd(qp)->tx.una;
 
         if (pieces_recall(qp, &kept)) {
             if (!take_read_data(qp, &kept, now))
                 return bytes;
             bytes += kept.payload_bytes;
-        } else if (!is_read_or_atomic(qp->head_opcode)) {
+        } else if (!is_read_or_atomic(snd(qp)->head_opcode)) {
             const uint64_t acked = advance(qp, pieces->heard, now);
             progressed(qp, before, acked, now);
             bytes += acked;
@@ -592,35 +603,35 @@ static void read_response(struct oche_qp *qp, const struct oche_packet *packet, 
     uint64_t bytes = packet->payload_bytes;
     oche_time rtt = OCHE_NEVER;
 
-    if (qp->pieces != NULL)
+    if (snd(qp)->pieces != NULL)
         pieces_fills_gap(qp);
-    if (!take_read_data(qp, packet, now) || qp->pieces == NULL)
+    if (!take_read_data(qp, packet, now) || snd(qp)->pieces == NULL)
         return;
-    if (OCHE_UNLIKELY(qp->pieces->gap))
+    if (OCHE_UNLIKELY(snd(qp)->pieces->gap))
         bytes += take_kept(qp, now);
     if (qp->flags & QP_TAKES_RTT)
-        rtt = congestion_rtt_acked(qp, now);
+        rtt = rtt_acked(qp, now);
     if (qp->nic->cc->acked != NULL)
         congestion_read_acked(qp, packet, bytes, rtt, now);
 }
 
 static void atomic_response(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
-    const struct send_entry *head = send_at(qp, qp->send_head);
+    const struct send_entry *head = send_at(qp, snd(qp)->send_head);
     uint64_t original = packet->original;
 
-    if (qp->send_head == qp->send_started || head->opcode < OCHE_WORK_COMPARE_SWAP) {
+    if (snd(qp)->send_head == snd(qp)->send_started || head->opcode < OCHE_WORK_COMPARE_SWAP) {
         nic_reject(qp->nic, qp, OCHE_REJECT_PSN, packet, now);
         return;
     }
     if (qp->nic->port->write != NULL &&
         !region_scatter(qp->nic, qp->pd, head_sges(qp), head->sge_count, 0, &original,
                         sizeof(original))) {
-        qp_requester_error(qp, qp->send_head, OCHE_STATUS_LOCAL_PROTECTION, now);
+        qp_requester_error(qp, snd(qp)->send_head, OCHE_STATUS_LOCAL_PROTECTION, now);
         return;
     }
     response_taken(qp, 0, now);
-    if (OCHE_UNLIKELY(qp->pieces != NULL) && OCHE_UNLIKELY(qp->pieces->gap))
+    if (OCHE_UNLIKELY(snd(qp)->pieces != NULL) && OCHE_UNLIKELY(snd(qp)->pieces->gap))
         take_kept(qp, now);
 }
 
@@ -641,7 +652,7 @@ static void response(struct oche_qp *qp, const struct oche_packet *packet,
                  packet->payload_bytes | (uint64_t)packet->opcode << 32 |
                      (uint64_t)packet->ecn << 40);
         if (OCHE_LIKELY(!marked) ||
-            congestion_mark_counts(qp, oche_psn_diff(packet->psn, qp->tx.una)))
+            congestion_mark_counts(qp, oche_psn_diff(packet->psn, snd(qp)->tx.una)))
             congestion_arrived(qp, packet, now);
     } else {
         qp->nic->stats.acks_received++;
@@ -681,12 +692,12 @@ void completer_receive(struct oche_qp *qp, const struct oche_packet *packet,
  */
 static bool waits_longer(struct oche_qp *qp, oche_time now)
 {
-    if (OCHE_LIKELY(qp->nic->recovery->rto == NULL) || qp->own_timeouts)
+    if (OCHE_LIKELY(qp->nic->recovery->rto == NULL) || snd(qp)->own_timeouts)
         return false;
-    oche_time had = qp->ack_waited, now_wants = ack_wait(qp);
+    oche_time had = snd(qp)->ack_waited, now_wants = ack_wait(qp);
     if (now_wants <= had)
         return false;
-    qp->ack_deadline = oche_time_add(now, now_wants - had);
+    snd(qp)->ack_deadline = oche_time_add(now, now_wants - had);
     return true;
 }
 
@@ -697,50 +708,52 @@ static bool waits_longer(struct oche_qp *qp, oche_time now)
  */
 static bool nothing_on_its_way(struct oche_qp *qp)
 {
-    if (qp->tx.next == qp->tx.high || oche_psn_diff(qp->asked, qp->tx.una) > 0 ||
-        requester_wait(qp) != REQUESTER_GO)
+    if (snd(qp)->tx.next == snd(qp)->tx.high ||
+        oche_psn_diff(snd(qp)->asked, snd(qp)->tx.una) > 0 || requester_wait(qp) != REQUESTER_GO)
         return false;
     if (qp->flags & QP_EXTENDED)
-        qp->since_ack_request = qp->ack_every;
+        snd(qp)->since_ack_request = snd(qp)->ack_every;
     return true;
 }
 
 void completer_ack_timeout(struct oche_qp *qp, oche_time now)
 {
-    uint32_t before = qp->tx.next;
+    uint32_t before = snd(qp)->tx.next;
 
-    if (qp->send_head == qp->send_started || nothing_on_its_way(qp) || waits_longer(qp, now))
+    if (snd(qp)->send_head == snd(qp)->send_started || nothing_on_its_way(qp) ||
+        waits_longer(qp, now))
         return;
-    qp->timeouts++;
+    snd(qp)->timeouts++;
     qp->nic->stats.timeouts++;
-    qp_trace(qp, now, OCHE_TRACE_TIMEOUT, qp->tx.una, qp->retries_left);
+    qp_trace(qp, now, OCHE_TRACE_TIMEOUT, snd(qp)->tx.una, snd(qp)->retries_left);
     if (qp->nic->port->timed_out != NULL)
         qp->nic->port->timed_out(qp->nic->port_context, qp, now);
     if (retries_give_up(qp, now)) {
-        qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
+        qp_requester_error(qp, snd(qp)->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
         return;
     }
     qp->flags &= (uint16_t)~QP_GAP_TOLD;
     forget_partial(qp, now);
-    qp->resent_for = OCHE_RESENT_TIMEOUT;
-    if (qp->nic->recovery->judge != NULL && qp->doubts != DOUBTS_TIMEOUT) {
-        qp->doubts = DOUBTS_TIMEOUT;
-        qp->doubt_psn = congestion_first_asked(qp);
+    snd(qp)->resent_for = OCHE_RESENT_TIMEOUT;
+    if (qp->nic->recovery->judge != NULL && snd(qp)->doubts != DOUBTS_TIMEOUT) {
+        snd(qp)->doubts = DOUBTS_TIMEOUT;
+        snd(qp)->doubt_psn = rtt_first_asked(qp);
     }
-    qp->nic->recovery->timeout(&qp->tx, now);
-    if (OCHE_UNLIKELY(qp->pieces != NULL))
+    qp->nic->recovery->timeout(&snd(qp)->tx, now);
+    if (OCHE_UNLIKELY(snd(qp)->pieces != NULL))
         pieces_go_back(qp);
     requester_seek(qp, before, now);
     /*
      * If packets must be sent again, the timer is armed when the first of them leaves, because a
      * PAUSE or pacing may delay that packet.
      */
-    qp->ack_deadline = qp->tx.next != qp->tx.high ? OCHE_NEVER : oche_time_add(now, ack_wait(qp));
+    snd(qp)->ack_deadline =
+        snd(qp)->tx.next != snd(qp)->tx.high ? OCHE_NEVER : oche_time_add(now, ack_wait(qp));
     /*
      * Makes the next packet ask for an ACK. If only the last packet of the burst asked, and a full
      * buffer dropped that packet every time, the same burst would be repeated for ever.
      */
-    qp->since_ack_request = qp->ack_every;
+    snd(qp)->since_ack_request = snd(qp)->ack_every;
     congestion_loss(qp, OCHE_CC_LOSS_TIMEOUT, now);
     settle(qp, now);
 }
@@ -748,15 +761,15 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
 void completer_rnr_over(struct oche_qp *qp, oche_time now)
 {
     const struct oche_recovery_scheme *recovery = qp->nic->recovery;
-    uint32_t before = qp->tx.next;
+    uint32_t before = snd(qp)->tx.next;
 
-    qp->resent_for = OCHE_RESENT_NOT_READY;
-    if (OCHE_UNLIKELY(qp->pieces != NULL))
+    snd(qp)->resent_for = OCHE_RESENT_NOT_READY;
+    if (OCHE_UNLIKELY(snd(qp)->pieces != NULL))
         pieces_go_back(qp);
     if (recovery->rnr_over != NULL)
-        recovery->rnr_over(&qp->tx, now);
+        recovery->rnr_over(&snd(qp)->tx, now);
     else
-        recovery->timeout(&qp->tx, now);
+        recovery->timeout(&snd(qp)->tx, now);
     requester_seek(qp, before, now);
     settle(qp, now);
 }

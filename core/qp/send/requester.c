@@ -9,10 +9,14 @@
  */
 #include <string.h>
 
-#include "core/qp/deflection.h"
-#include "core/qp/group.h"
-#include "core/qp/losses.h"
-#include "core/qp/pieces.h"
+#include "core/qp/congestion.h"
+#include "core/qp/objects/objects.h"
+#include "core/qp/scheduler.h"
+#include "core/qp/send/deflection.h"
+#include "core/qp/send/group.h"
+#include "core/qp/send/losses.h"
+#include "core/qp/send/pieces.h"
+#include "core/qp/timers.h"
 
 #define ACKS_A_WINDOW 8
 
@@ -76,31 +80,32 @@ static bool takes_receive(uint8_t work_opcode)
 /* Returns what the next work request must wait for before it starts. */
 static enum requester_wait wait_to_start(const struct oche_qp *qp)
 {
-    const struct send_entry *entry = send_at(qp, qp->send_next);
+    const struct send_entry *entry = send_at(qp, snd(qp)->send_next);
 
     if (qp_state(qp) == OCHE_QP_SQD)
         return REQUESTER_DRAINING;
-    if ((qp->flags & QP_LOCAL_ERROR) && qp->send_head != qp->send_started)
+    if ((qp->flags & QP_LOCAL_ERROR) && snd(qp)->send_head != snd(qp)->send_started)
         return REQUESTER_LOCAL_ERROR;
     if (is_read_or_atomic(entry->opcode)) {
         bool whole = qp->flags & QP_WHOLE_MESSAGES;
-        uint32_t oldest = whole ? qp->tx.message_start : qp->tx.una;
-        uint32_t outstanding = (qp->tx.high - oldest) & OCHE_PSN_MASK;
-        if (qp->reads_started >= qp->initiator_depth)
+        uint32_t oldest = whole ? snd(qp)->tx.message_start : snd(qp)->tx.una;
+        uint32_t outstanding = (snd(qp)->tx.high - oldest) & OCHE_PSN_MASK;
+        if (snd(qp)->reads_started >= snd(qp)->initiator_depth)
             return REQUESTER_DEPTH;
         if (outstanding > 0 && outstanding + entry->length / qp->mtu >= MAX_PSN_WINDOW)
             return REQUESTER_WINDOW; /* the READ's response would take too many PSNs */
     }
-    if ((entry->flags & OCHE_WORK_FENCE) && qp->reads_started > 0)
+    if ((entry->flags & OCHE_WORK_FENCE) && snd(qp)->reads_started > 0)
         return REQUESTER_FENCE;
-    if (OCHE_UNLIKELY(entry->opcode == OCHE_WORK_LOCAL_INV) && qp->send_head != qp->send_started)
+    if (OCHE_UNLIKELY(entry->opcode == OCHE_WORK_LOCAL_INV) &&
+        snd(qp)->send_head != snd(qp)->send_started)
         return REQUESTER_FENCE;
     if (deflection_holds(qp, entry))
         return REQUESTER_ORDER;
     /* With nothing outstanding no ACK will bring credits, whatever the last one has said. */
     if ((qp->flags & QP_CREDIT_LIMITED) && takes_receive(entry->opcode) &&
-        qp->send_head != qp->send_started &&
-        oche_psn_diff(qp->next_ssn, oche_psn_add(qp->credit_limit, 1)) > 0)
+        snd(qp)->send_head != snd(qp)->send_started &&
+        oche_psn_diff(snd(qp)->next_ssn, oche_psn_add(snd(qp)->credit_limit, 1)) > 0)
         return REQUESTER_CREDITS;
     return REQUESTER_GO;
 }
@@ -113,15 +118,16 @@ static enum requester_wait wait_to_start(const struct oche_qp *qp)
  */
 static OCHE_NOINLINE bool window_holds(const struct oche_qp *qp)
 {
-    return qp->flight_bytes > 0 && oche_psn_diff(qp->asked, qp->tx.una) > 0 &&
+    return snd(qp)->flight_bytes > 0 && oche_psn_diff(snd(qp)->asked, snd(qp)->tx.una) > 0 &&
            losses_flight(qp) + qp->mtu > qp->flow.window_bytes;
 }
 
 /* True if the next packet of the request stream is of a READ. There is work. */
 static inline bool reads_next(const struct oche_qp *qp)
 {
-    const uint8_t opcode =
-        qp->send_next == qp->send_started ? send_at(qp, qp->send_next)->opcode : qp->cursor_opcode;
+    const uint8_t opcode = snd(qp)->send_next == snd(qp)->send_started
+                               ? send_at(qp, snd(qp)->send_next)->opcode
+                               : snd(qp)->cursor_opcode;
 
     return opcode == OCHE_WORK_READ;
 }
@@ -132,7 +138,8 @@ static inline bool reads_next(const struct oche_qp *qp)
  */
 static OCHE_NOINLINE bool resend_holds(const struct oche_qp *qp)
 {
-    return qp->tx.next != qp->tx.high && qp->cursor_offset == 0 && qp->tx.una != qp->tx.next;
+    return snd(qp)->tx.next != snd(qp)->tx.high && snd(qp)->cursor_offset == 0 &&
+           snd(qp)->tx.una != snd(qp)->tx.next;
 }
 
 /* Runs the checks in order and returns the first result that is not GO. */
@@ -142,27 +149,27 @@ enum requester_wait requester_wait(const struct oche_qp *qp)
 
     if (OCHE_UNLIKELY(state != OCHE_QP_RTS && state != OCHE_QP_SQD))
         return REQUESTER_STATE;
-    if (OCHE_UNLIKELY(qp->asks) && pieces_ask_now(qp))
+    if (OCHE_UNLIKELY(snd(qp)->asks) && pieces_ask_now(qp))
         return REQUESTER_GO;
-    if (qp->send_next == qp->send_started) {
-        if (qp->send_started == qp->send_tail)
+    if (snd(qp)->send_next == snd(qp)->send_started) {
+        if (snd(qp)->send_started == snd(qp)->send_tail)
             return REQUESTER_NO_WORK;
         enum requester_wait wait = wait_to_start(qp);
         if (wait != REQUESTER_GO)
             return wait;
     }
-    if (OCHE_UNLIKELY(qp->rnr_deadline != OCHE_NEVER))
+    if (OCHE_UNLIKELY(snd(qp)->rnr_deadline != OCHE_NEVER))
         return REQUESTER_RNR;
-    if (OCHE_UNLIKELY(qp->resends_singly) && resend_holds(qp))
+    if (OCHE_UNLIKELY(snd(qp)->resends_singly) && resend_holds(qp))
         return REQUESTER_RESEND;
-    if (((qp->tx.next - qp->tx.una) & OCHE_PSN_MASK) >= qp->window_packets)
+    if (((snd(qp)->tx.next - snd(qp)->tx.una) & OCHE_PSN_MASK) >= snd(qp)->window_packets)
         return REQUESTER_WINDOW;
     if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES) &&
-        ((qp->tx.next - qp->tx.message_start) & OCHE_PSN_MASK) >= MAX_PSN_WINDOW)
+        ((snd(qp)->tx.next - snd(qp)->tx.message_start) & OCHE_PSN_MASK) >= MAX_PSN_WINDOW)
         return REQUESTER_WINDOW; /* una may move back to message_start, so count from there */
-    if (OCHE_UNLIKELY(reads_next(qp)) && qp->pieces != NULL)
+    if (OCHE_UNLIKELY(reads_next(qp)) && snd(qp)->pieces != NULL)
         return pieces_wait(qp);
-    if (OCHE_UNLIKELY(qp->flight_bytes + qp->mtu > qp->flow.window_bytes) && window_holds(qp))
+    if (OCHE_UNLIKELY(snd(qp)->flight_bytes + qp->mtu > qp->flow.window_bytes) && window_holds(qp))
         return REQUESTER_CC_WINDOW;
     return REQUESTER_GO;
 }
@@ -173,10 +180,10 @@ enum requester_wait requester_wait(const struct oche_qp *qp)
  */
 static bool closes_window(const struct oche_qp *qp, uint32_t payload_bytes)
 {
-    uint32_t outstanding = ((qp->tx.next - qp->tx.una) & OCHE_PSN_MASK) + 1;
+    uint32_t outstanding = ((snd(qp)->tx.next - snd(qp)->tx.una) & OCHE_PSN_MASK) + 1;
 
-    return outstanding >= qp->window_packets ||
-           qp->flight_bytes + payload_bytes + qp->mtu > qp->flow.window_bytes;
+    return outstanding >= snd(qp)->window_packets ||
+           snd(qp)->flight_bytes + payload_bytes + qp->mtu > qp->flow.window_bytes;
 }
 
 /*
@@ -186,9 +193,9 @@ static bool closes_window(const struct oche_qp *qp, uint32_t payload_bytes)
  */
 static bool asks_for_ack(const struct oche_qp *qp, uint32_t payload_bytes, bool last)
 {
-    const uint32_t since = qp->since_ack_request;
+    const uint32_t since = snd(qp)->since_ack_request;
 
-    return last || since >= qp->ack_every ||
+    return last || since >= snd(qp)->ack_every ||
            (uint64_t)since * qp->mtu * ACKS_A_WINDOW >= qp->flow.window_bytes ||
            closes_window(qp, payload_bytes);
 }
@@ -197,14 +204,14 @@ static bool asks_for_ack(const struct oche_qp *qp, uint32_t payload_bytes, bool 
 
 static void load_cursor(struct oche_qp *qp)
 {
-    const struct send_entry *entry = send_at(qp, qp->send_next);
+    const struct send_entry *entry = send_at(qp, snd(qp)->send_next);
 
-    qp->cursor_offset = 0;
-    qp->cursor_length = entry->length;
-    qp->cursor_opcode = entry->opcode & 15u;
-    if (OCHE_UNLIKELY(qp->order_released))
+    snd(qp)->cursor_offset = 0;
+    snd(qp)->cursor_length = entry->length;
+    snd(qp)->cursor_opcode = entry->opcode & 15u;
+    if (OCHE_UNLIKELY(snd(qp)->order.released))
         deflection_again(qp); /* all of it had left */
-    qp->cursor_tokens = deflection_tokens(qp, entry) & OCHE_BTH_TOKENS;
+    snd(qp)->cursor_tokens = deflection_tokens(qp, entry) & OCHE_BTH_TOKENS;
 }
 
 /* True if the payload of such work counts as flight while it is not acknowledged. */
@@ -215,25 +222,25 @@ static bool counts_bytes(const struct oche_qp *qp, uint8_t opcode)
 
 void requester_load_head(struct oche_qp *qp)
 {
-    if (qp->send_head == qp->send_started) {
-        qp->tx.message_start = qp->tx.high;
+    if (snd(qp)->send_head == snd(qp)->send_started) {
+        snd(qp)->tx.message_start = snd(qp)->tx.high;
         deflection_done(qp);
         if (OCHE_UNLIKELY(qp_state(qp) == OCHE_QP_SQD))
             qp_tell(qp, OCHE_QP_EVENT_DRAINED);
         return;
     }
-    const struct send_entry *head = send_at(qp, qp->send_head);
-    qp->head_first_psn = qp->tx.message_start = head->first_psn;
-    qp->head_last_psn = head->last_psn;
-    qp->head_opcode = head->opcode;
-    qp->head_length = counts_bytes(qp, head->opcode) ? head->length : 0;
+    const struct send_entry *head = send_at(qp, snd(qp)->send_head);
+    snd(qp)->head_first_psn = snd(qp)->tx.message_start = head->first_psn;
+    snd(qp)->head_last_psn = head->last_psn;
+    snd(qp)->head_opcode = head->opcode;
+    snd(qp)->head_length = counts_bytes(qp, head->opcode) ? head->length : 0;
 }
 
 uint32_t requester_find(const struct oche_qp *qp, uint32_t psn)
 {
-    uint32_t index = qp->send_head;
+    uint32_t index = snd(qp)->send_head;
 
-    while (index != qp->send_started && oche_psn_diff(psn, send_at(qp, index)->last_psn) > 0)
+    while (index != snd(qp)->send_started && oche_psn_diff(psn, send_at(qp, index)->last_psn) > 0)
         index++;
     return index;
 }
@@ -243,52 +250,43 @@ static uint64_t bytes_in_flight(const struct oche_qp *qp)
 {
     uint64_t bytes = 0;
 
-    for (uint32_t i = qp->send_head; i != qp->send_started && i != qp->send_next; i++) {
+    for (uint32_t i = snd(qp)->send_head; i != snd(qp)->send_started && i != snd(qp)->send_next;
+         i++) {
         const struct send_entry *entry = send_at(qp, i);
         bytes += counts_bytes(qp, entry->opcode) ? entry->length : 0;
     }
-    if (qp->send_next != qp->send_started && counts_bytes(qp, qp->cursor_opcode))
-        bytes += qp->cursor_offset;
-    if (qp->send_head != qp->send_started) {
-        uint64_t before = (uint64_t)((qp->tx.una - qp->head_first_psn) & OCHE_PSN_MASK) * qp->mtu;
-        bytes -= before < qp->head_length ? before : qp->head_length;
+    if (snd(qp)->send_next != snd(qp)->send_started && counts_bytes(qp, snd(qp)->cursor_opcode))
+        bytes += snd(qp)->cursor_offset;
+    if (snd(qp)->send_head != snd(qp)->send_started) {
+        uint64_t before =
+            (uint64_t)((snd(qp)->tx.una - snd(qp)->head_first_psn) & OCHE_PSN_MASK) * qp->mtu;
+        bytes -= before < snd(qp)->head_length ? before : snd(qp)->head_length;
     }
     return bytes;
-}
-
-/*
- * Drops the time stamps of packets that will be sent again, as an ACK could be for either
- * transmission.
- */
-static void forget_rtts(struct oche_qp *qp)
-{
-    while (qp->rtt_tail != qp->rtt_head &&
-           oche_psn_diff(qp->rtt->samples[(qp->rtt_tail - 1) & (RTT_SAMPLES - 1)].psn,
-                         qp->tx.next) >= 0)
-        qp->rtt_tail--;
 }
 
 /* Points the cursor at tx.next. */
 static void move_cursor(struct oche_qp *qp)
 {
-    uint32_t next = qp->tx.next;
+    uint32_t next = snd(qp)->tx.next;
 
-    OCHE_MUST(oche_psn_diff(next, qp->tx.una) >= 0 && oche_psn_diff(next, qp->tx.high) <= 0);
-    qp->send_next = requester_find(qp, next);
-    if (qp->send_next != qp->send_started) {
+    OCHE_MUST(oche_psn_diff(next, snd(qp)->tx.una) >= 0 &&
+              oche_psn_diff(next, snd(qp)->tx.high) <= 0);
+    snd(qp)->send_next = requester_find(qp, next);
+    if (snd(qp)->send_next != snd(qp)->send_started) {
         load_cursor(qp);
-        uint32_t first = send_at(qp, qp->send_next)->first_psn;
-        qp->cursor_offset = ((next - first) & OCHE_PSN_MASK) * qp->mtu;
+        uint32_t first = send_at(qp, snd(qp)->send_next)->first_psn;
+        snd(qp)->cursor_offset = ((next - first) & OCHE_PSN_MASK) * qp->mtu;
     } else {
-        qp->cursor_offset = 0;
+        snd(qp)->cursor_offset = 0;
     }
-    qp->flight_bytes = bytes_in_flight(qp);
-    if (oche_psn_diff(qp->asked, next) > 0)
+    snd(qp)->flight_bytes = bytes_in_flight(qp);
+    if (oche_psn_diff(snd(qp)->asked, next) > 0)
         /* what asked for an ACK beyond `next` has to leave again */
-        qp->asked = next & OCHE_PSN_MASK;
-    if ((qp->flags & QP_EXTENDED) && next != qp->tx.high)
+        snd(qp)->asked = next & OCHE_PSN_MASK;
+    if ((qp->flags & QP_EXTENDED) && next != snd(qp)->tx.high)
         /* the next packet asks for an ACK, because it may fill the only gap */
-        qp->since_ack_request = qp->ack_every;
+        snd(qp)->since_ack_request = snd(qp)->ack_every;
 }
 
 /*
@@ -299,44 +297,44 @@ static void move_cursor(struct oche_qp *qp)
 static bool pass_over_kept(struct oche_qp *qp)
 {
     const struct oche_recovery_scheme *recovery = qp->nic->recovery;
-    const uint32_t before = qp->tx.next;
+    const uint32_t before = snd(qp)->tx.next;
 
     for (;;) {
-        const uint32_t psn = qp->tx.next;
-        qp->tx.next = pieces_pass_over(qp, psn);
-        if (qp->tx.next == psn)
+        const uint32_t psn = snd(qp)->tx.next;
+        snd(qp)->tx.next = pieces_pass_over(qp, psn);
+        if (snd(qp)->tx.next == psn)
             break;
         if (recovery->passed != NULL)
-            recovery->passed(&qp->tx, psn);
-        if (oche_psn_diff(qp->tx.next, psn) <= 0) { /* una first, which is never kept */
-            qp->tx.next = pieces_pass_over(qp, qp->tx.next);
+            recovery->passed(&snd(qp)->tx, psn);
+        if (oche_psn_diff(snd(qp)->tx.next, psn) <= 0) { /* una first, which is never kept */
+            snd(qp)->tx.next = pieces_pass_over(qp, snd(qp)->tx.next);
             break;
         }
     }
-    return qp->tx.next != before;
+    return snd(qp)->tx.next != before;
 }
 
 void requester_pass_over(struct oche_qp *qp)
 {
-    if (qp->tx.next != qp->tx.high && pass_over_kept(qp))
+    if (snd(qp)->tx.next != snd(qp)->tx.high && pass_over_kept(qp))
         move_cursor(qp);
 }
 
 void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now)
 {
-    if (qp->tx.next == before)
+    if (snd(qp)->tx.next == before)
         return;
-    if (OCHE_UNLIKELY(qp->pieces != NULL))
+    if (OCHE_UNLIKELY(snd(qp)->pieces != NULL))
         pass_over_kept(qp);
-    const uint32_t next = qp->tx.next;
+    const uint32_t next = snd(qp)->tx.next;
     move_cursor(qp);
     if (oche_psn_diff(next, before) > 0)
         return;
     if (!(qp->flags & QP_EXTENDED))
-        qp->since_ack_request = 0;
-    forget_rtts(qp);
-    qp_trace(qp, now, OCHE_TRACE_GO_BACK, next, qp->tx.high);
-    if (OCHE_UNLIKELY(qp->supplied) && qp->queued != QUEUED_NOT)
+        snd(qp)->since_ack_request = 0;
+    rtt_forget(qp);
+    qp_trace(qp, now, OCHE_TRACE_GO_BACK, next, snd(qp)->tx.high);
+    if (OCHE_UNLIKELY(snd(qp)->supplied) && snd(qp)->queued != QUEUED_NOT)
         scheduler_repace(qp, now); /* resent packets do not wait for new data */
 }
 
@@ -362,30 +360,30 @@ static bool local_memory_ok(const struct oche_qp *qp, uint32_t index)
 /* Gives the work request its PSNs. Returns false if it cannot start. */
 static bool start(struct oche_qp *qp, oche_time now)
 {
-    struct send_entry *entry = send_at(qp, qp->send_next);
+    struct send_entry *entry = send_at(qp, snd(qp)->send_next);
 
-    if (OCHE_UNLIKELY(!local_memory_ok(qp, qp->send_next))) {
+    if (OCHE_UNLIKELY(!local_memory_ok(qp, snd(qp)->send_next))) {
         /* The work request fails when its turn comes: once everything before it has completed. */
         qp->flags |= QP_LOCAL_ERROR;
-        if (qp->send_head == qp->send_started)
-            qp_requester_error(qp, qp->send_next, OCHE_STATUS_LOCAL_PROTECTION, now);
+        if (snd(qp)->send_head == snd(qp)->send_started)
+            qp_requester_error(qp, snd(qp)->send_next, OCHE_STATUS_LOCAL_PROTECTION, now);
         return false;
     }
     uint32_t length = entry->opcode >= OCHE_WORK_COMPARE_SWAP ? 0 : entry->length;
     uint32_t packets = length <= qp->mtu ? 1 : (length - 1) / qp->mtu + 1;
-    entry->first_psn = qp->tx.high;
-    entry->last_psn = oche_psn_add(qp->tx.high, packets - 1);
-    entry->ssn = qp->next_ssn;
-    qp->next_ssn = oche_psn_add(qp->next_ssn, 1);
-    entry->receive = qp->next_receive;
-    qp->next_receive += takes_receive(entry->opcode);
+    entry->first_psn = snd(qp)->tx.high;
+    entry->last_psn = oche_psn_add(snd(qp)->tx.high, packets - 1);
+    entry->ssn = snd(qp)->next_ssn;
+    snd(qp)->next_ssn = oche_psn_add(snd(qp)->next_ssn, 1);
+    entry->receive = snd(qp)->next_receive;
+    snd(qp)->next_receive += takes_receive(entry->opcode);
     if (!takes_receive(entry->opcode)) /* the message has an SSN but needs no credit */
-        qp->credit_limit = oche_psn_add(qp->credit_limit, 1);
-    qp->reads_started += is_read_or_atomic(entry->opcode);
+        snd(qp)->credit_limit = oche_psn_add(snd(qp)->credit_limit, 1);
+    snd(qp)->reads_started += is_read_or_atomic(entry->opcode);
     deflection_starts(qp, entry);
-    qp->send_started++;
+    snd(qp)->send_started++;
     load_cursor(qp);
-    if (qp->send_head == qp->send_next)
+    if (snd(qp)->send_head == snd(qp)->send_next)
         requester_load_head(qp);
     if (OCHE_UNLIKELY(entry->opcode == OCHE_WORK_READ))
         congestion_read_begins(qp, now);
@@ -397,13 +395,13 @@ static bool start(struct oche_qp *qp, oche_time now)
 /* Notes that packet `psn` asks for an ACK, and starts the ACK timer. */
 static inline void expect_ack(struct oche_qp *qp, uint32_t psn, oche_time now)
 {
-    qp->asked = oche_psn_add(psn, 1) & OCHE_PSN_MASK;
-    if (oche_psn_diff(psn, qp->last_ack_request) > 0)
-        qp->last_ack_request = psn;
-    if (qp->ack_deadline != OCHE_NEVER || qp->ack_timeout == OCHE_NEVER)
+    snd(qp)->asked = oche_psn_add(psn, 1) & OCHE_PSN_MASK;
+    if (oche_psn_diff(psn, snd(qp)->last_ack_request) > 0)
+        snd(qp)->last_ack_request = psn;
+    if (snd(qp)->ack_deadline != OCHE_NEVER || snd(qp)->ack_timeout == OCHE_NEVER)
         return;
-    qp->ack_deadline = oche_time_add(now, ack_wait(qp));
-    timers_want(qp, qp->ack_deadline);
+    snd(qp)->ack_deadline = oche_time_add(now, ack_wait(qp));
+    timers_want(qp, snd(qp)->ack_deadline);
 }
 
 void requester_asked(struct oche_qp *qp, uint32_t psn, oche_time now)
@@ -422,13 +420,13 @@ static OCHE_NOINLINE void count_again(struct oche_qp *qp, uint32_t payload_bytes
     qp->retransmitted_packets++;
     nic->stats.retransmitted_packets++;
     nic->stats.retransmitted_bytes += payload_bytes;
-    nic->resent[qp->resent_twice ? OCHE_RESENT_TWICE : qp->resent_for]++;
-    qp->resent_twice = 0;
+    nic->resent[snd(qp)->resent_twice ? OCHE_RESENT_TWICE : snd(qp)->resent_for]++;
+    snd(qp)->resent_twice = 0;
 }
 
 static inline void trace_sent(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
-    bool again = packet->psn != qp->tx.high;
+    bool again = packet->psn != snd(qp)->tx.high;
 
     if (OCHE_UNLIKELY(again))
         count_again(qp, packet->payload_bytes);
@@ -439,17 +437,18 @@ static inline void trace_sent(struct oche_qp *qp, const struct oche_packet *pack
 /* Puts the payload into the packet if bytes are wanted. Returns false if a region is gone. */
 static bool fill_payload(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
-    const struct send_entry *entry = send_at(qp, qp->send_next);
+    const struct send_entry *entry = send_at(qp, snd(qp)->send_next);
     uint32_t bytes = packet->payload_bytes;
 
     if (bytes == 0 || packet->payload == NULL)
         return true;
     if (entry->flags & OCHE_WORK_INLINE) {
         memcpy(packet->payload,
-               (const uint8_t *)send_extra_at(qp, qp->send_next) + qp->cursor_offset, bytes);
-    } else if (!region_gather(qp, entry_sges(qp, qp->send_next), entry->sge_count,
-                              qp->cursor_offset, packet->payload, bytes)) {
-        qp_requester_error(qp, qp->send_next, OCHE_STATUS_LOCAL_PROTECTION, now);
+               (const uint8_t *)send_extra_at(qp, snd(qp)->send_next) + snd(qp)->cursor_offset,
+               bytes);
+    } else if (!region_gather(qp, entry_sges(qp, snd(qp)->send_next), entry->sge_count,
+                              snd(qp)->cursor_offset, packet->payload, bytes)) {
+        qp_requester_error(qp, snd(qp)->send_next, OCHE_STATUS_LOCAL_PROTECTION, now);
         return false;
     }
     packet->ext |= OCHE_EXT_PAYLOAD;
@@ -461,17 +460,17 @@ static bool fill_payload(struct oche_qp *qp, struct oche_packet *packet, oche_ti
  */
 static void fill_headers(const struct oche_qp *qp, struct oche_packet *packet, bool last)
 {
-    const struct send_entry *entry = send_at(qp, qp->send_next);
+    const struct send_entry *entry = send_at(qp, snd(qp)->send_next);
     uint32_t flags = oche_opcode(packet->opcode)->flags;
 
     if (flags & OCHE_OP_HAS(RETH)) {
-        packet->reth.va = entry->remote_va + qp->cursor_offset;
+        packet->reth.va = entry->remote_va + snd(qp)->cursor_offset;
         packet->reth.rkey = entry->rkey;
-        packet->reth.dma_length = entry->length - qp->cursor_offset;
+        packet->reth.dma_length = entry->length - snd(qp)->cursor_offset;
         packet->ext |= OCHE_EXT_RETH;
     }
     if (flags & OCHE_OP_HAS(PLACE)) {
-        struct oche_place place = {.receive = entry->receive, .offset = qp->cursor_offset};
+        struct oche_place place = {.receive = entry->receive, .offset = snd(qp)->cursor_offset};
         oche_place_put(packet, &place);
     }
     if (flags & OCHE_OP_HAS(DETH))
@@ -496,14 +495,14 @@ static uint8_t unreliable_opcode(const struct oche_qp *qp, uint8_t opcode)
 
 static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
-    uint32_t left = qp->cursor_length - qp->cursor_offset;
+    uint32_t left = snd(qp)->cursor_length - snd(qp)->cursor_offset;
     uint32_t bytes = left < qp->mtu ? left : qp->mtu;
-    bool first = qp->cursor_offset == 0, last = bytes == left;
+    bool first = snd(qp)->cursor_offset == 0, last = bytes == left;
     bool rc = qp->transport == OCHE_TRANSPORT_RC;
-    uint8_t opcode = opcode_of(qp, qp->cursor_opcode, first, last);
+    uint8_t opcode = opcode_of(qp, snd(qp)->cursor_opcode, first, last);
 
-    packet_begin(qp, packet, OCHE_LIKELY(rc) ? opcode : unreliable_opcode(qp, opcode), qp->tx.next,
-                 bytes);
+    packet_begin(qp, packet, OCHE_LIKELY(rc) ? opcode : unreliable_opcode(qp, opcode),
+                 snd(qp)->tx.next, bytes);
     packet->traffic_class = qp->traffic_class;
     packet_trailer(qp, packet);
     deflection_mark(qp, packet, last, now);
@@ -515,21 +514,21 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
     if (qp->nic->port->read != NULL && !fill_payload(qp, packet, now))
         return false;
     if (rc) {
-        qp->since_ack_request++;
+        snd(qp)->since_ack_request++;
         if (asks_for_ack(qp, bytes, last)) {
             packet->bth |= OCHE_BTH_ACKREQ;
-            qp->since_ack_request = 0;
+            snd(qp)->since_ack_request = 0;
             expect_ack(qp, packet->psn, now);
-            if ((qp->flags & QP_TAKES_RTT) && packet->psn == qp->tx.high)
-                congestion_rtt_sent(qp, packet->psn, now);
+            if ((qp->flags & QP_TAKES_RTT) && packet->psn == snd(qp)->tx.high)
+                rtt_sent(qp, packet->psn, now);
         }
     }
-    if (OCHE_UNLIKELY(qp->supplied) && packet->psn == qp->tx.high)
+    if (OCHE_UNLIKELY(snd(qp)->supplied) && packet->psn == snd(qp)->tx.high)
         pacer_supply(qp, bytes);
     trace_sent(qp, packet, now);
-    qp->flight_bytes += bytes;
-    qp->cursor_offset += bytes;
-    qp->tx.next = oche_psn_add(qp->tx.next, 1);
+    snd(qp)->flight_bytes += bytes;
+    snd(qp)->cursor_offset += bytes;
+    snd(qp)->tx.next = oche_psn_add(snd(qp)->tx.next, 1);
     return true;
 }
 
@@ -544,56 +543,57 @@ static uint32_t bytes_asked(const struct oche_qp *qp, uint32_t first, uint32_t e
 /* Asks for the next piece of the READ at the cursor. */
 static void ask_piece(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
-    const uint32_t first = qp->tx.next, end = pieces_take(qp);
-    const uint32_t bytes = bytes_asked(qp, first, end, qp->cursor_length - qp->cursor_offset);
+    const uint32_t first = snd(qp)->tx.next, end = pieces_take(qp);
+    const uint32_t bytes =
+        bytes_asked(qp, first, end, snd(qp)->cursor_length - snd(qp)->cursor_offset);
 
     packet->reth.dma_length = bytes;
     expect_ack(qp, oche_psn_add(end, OCHE_PSN_MASK), now);
-    if ((qp->flags & QP_TAKES_RTT) && first == qp->tx.high)
-        congestion_rtt_sent(qp, first, now);
+    if ((qp->flags & QP_TAKES_RTT) && first == snd(qp)->tx.high)
+        rtt_sent(qp, first, now);
     trace_sent(qp, packet, now);
-    qp->flight_bytes += bytes;
-    qp->cursor_offset += bytes;
-    qp->tx.next = end;
+    snd(qp)->flight_bytes += bytes;
+    snd(qp)->cursor_offset += bytes;
+    snd(qp)->tx.next = end;
     pieces_left(qp, first, end, now);
 }
 
 static void transmit_read_or_atomic(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
-    const struct send_entry *entry = send_at(qp, qp->send_next);
+    const struct send_entry *entry = send_at(qp, snd(qp)->send_next);
 
-    packet_begin(qp, packet, request_opcodes[entry->opcode][0][0], qp->tx.next, 0);
+    packet_begin(qp, packet, request_opcodes[entry->opcode][0][0], snd(qp)->tx.next, 0);
     packet->traffic_class = qp->traffic_class;
     deflection_mark(qp, packet, false, now);
     packet->bth |= OCHE_BTH_ACKREQ;
     packet->reth.rkey = entry->rkey;
     packet->ext = OCHE_EXT_RETH;
     if (entry->opcode == OCHE_WORK_READ) {
-        packet->reth.va = entry->remote_va + qp->cursor_offset;
-        packet->reth.dma_length = entry->length - qp->cursor_offset;
+        packet->reth.va = entry->remote_va + snd(qp)->cursor_offset;
+        packet->reth.dma_length = entry->length - snd(qp)->cursor_offset;
     } else {
-        const struct atomic_operands *operands = send_extra_at(qp, qp->send_next);
+        const struct atomic_operands *operands = send_extra_at(qp, snd(qp)->send_next);
         packet->reth.va = entry->remote_va;
         packet->atomic.swap_add = operands->swap_add;
         packet->atomic.compare = operands->compare;
         packet->ext |= OCHE_EXT_ATOMIC;
     }
-    qp->since_ack_request = 0;
+    snd(qp)->since_ack_request = 0;
     if (OCHE_UNLIKELY(pieces_counts(qp, entry->opcode))) {
         ask_piece(qp, packet, now);
         return;
     }
     expect_ack(qp, entry->last_psn, now);
     trace_sent(qp, packet, now);
-    qp->cursor_offset = qp->cursor_length;
-    qp->tx.next = oche_psn_add(entry->last_psn, 1);
+    snd(qp)->cursor_offset = snd(qp)->cursor_length;
+    snd(qp)->tx.next = oche_psn_add(entry->last_psn, 1);
 }
 
 /* Asks again for READ data that is missing, without going back (pieces.h). */
 static OCHE_NOINLINE void transmit_hole(struct oche_qp *qp, struct oche_packet *packet,
                                         oche_time now)
 {
-    const uint32_t first = qp->pieces->hole_first, end = qp->pieces->hole_end;
+    const uint32_t first = snd(qp)->pieces->hole_first, end = snd(qp)->pieces->hole_end;
     const struct send_entry *entry = send_at(qp, requester_find(qp, first));
     const uint32_t offset = ((first - entry->first_psn) & OCHE_PSN_MASK) * qp->mtu;
 
@@ -604,11 +604,11 @@ static OCHE_NOINLINE void transmit_hole(struct oche_qp *qp, struct oche_packet *
     packet->reth.rkey = entry->rkey;
     packet->reth.va = entry->remote_va + offset;
     packet->reth.dma_length = bytes_asked(qp, first, end, entry->length - offset);
-    qp->resent_for = OCHE_RESENT_RESPONSES;
+    snd(qp)->resent_for = OCHE_RESENT_RESPONSES;
     trace_sent(qp, packet, now);
-    if (qp->ack_deadline != OCHE_NEVER) { /* what was waited for comes later */
-        qp->ack_deadline = oche_time_add(now, ack_wait(qp));
-        timers_want(qp, qp->ack_deadline); /* the wait may be shorter than before */
+    if (snd(qp)->ack_deadline != OCHE_NEVER) { /* what was waited for comes later */
+        snd(qp)->ack_deadline = oche_time_add(now, ack_wait(qp));
+        timers_want(qp, snd(qp)->ack_deadline); /* the wait may be shorter than before */
     }
     pieces_asked(qp, now);
 }
@@ -622,14 +622,14 @@ static void sent_unreliably(struct oche_qp *qp, const struct oche_packet *packet
 {
     oche_time on_line = oche_time_of_bytes(packet->frame_bytes, qp->nic->config.line_rate_bps);
 
-    qp->tx.una = qp->tx.next;
-    qp->flight_bytes = 0;
+    snd(qp)->tx.una = snd(qp)->tx.next;
+    snd(qp)->flight_bytes = 0;
     if (!whole)
         return;
     if (qp->transport == OCHE_TRANSPORT_UD)
         datagram_take_class(qp);
     completer_retire(qp, OCHE_STATUS_SUCCESS, now, now + on_line);
-    if (qp->send_head == qp->send_tail)
+    if (snd(qp)->send_head == snd(qp)->send_tail)
         congestion_note_idle(qp, now);
 }
 
@@ -647,7 +647,7 @@ static bool do_locally(struct oche_qp *qp, const struct send_entry *entry)
     if (entry->opcode == OCHE_WORK_LOCAL_INV)
         return window_invalidate(qp, entry->imm);
     if (entry->opcode == OCHE_WORK_BIND_MW)
-        return window_bind(qp, requester_bind(qp, qp->send_next));
+        return window_bind(qp, requester_bind(qp, snd(qp)->send_next));
     return true;
 }
 
@@ -657,21 +657,21 @@ static bool do_locally(struct oche_qp *qp, const struct send_entry *entry)
  */
 static OCHE_NOINLINE void pass_over(struct oche_qp *qp, oche_time now)
 {
-    struct send_entry *entry = send_at(qp, qp->send_next);
+    struct send_entry *entry = send_at(qp, snd(qp)->send_next);
 
     if (!do_locally(qp, entry)) {
         qp->flags |= QP_LOCAL_ERROR; /* the work request fails when its turn comes */
-        if (qp->send_head == qp->send_started)
-            qp_requester_error(qp, qp->send_next, OCHE_STATUS_WINDOW, now);
+        if (snd(qp)->send_head == snd(qp)->send_started)
+            qp_requester_error(qp, snd(qp)->send_next, OCHE_STATUS_WINDOW, now);
         return;
     }
     qp->flags &= (uint16_t)~QP_LOCAL_ERROR;
-    entry->first_psn = qp->tx.high;
-    entry->last_psn = oche_psn_add(qp->tx.high, OCHE_PSN_MASK);
-    qp->send_next = ++qp->send_started;
-    if (qp->send_head + 1 == qp->send_started)
+    entry->first_psn = snd(qp)->tx.high;
+    entry->last_psn = oche_psn_add(snd(qp)->tx.high, OCHE_PSN_MASK);
+    snd(qp)->send_next = ++snd(qp)->send_started;
+    if (snd(qp)->send_head + 1 == snd(qp)->send_started)
         completer_retire(qp, OCHE_STATUS_SUCCESS, now, now);
-    if (qp->send_head == qp->send_tail)
+    if (snd(qp)->send_head == snd(qp)->send_tail)
         congestion_note_idle(qp, now);
     if (qp->transport == OCHE_TRANSPORT_UD)
         datagram_take_class(qp);
@@ -691,7 +691,7 @@ static inline bool has_packets(const struct oche_qp *qp, const struct send_entry
  */
 static bool start_next(struct oche_qp *qp, oche_time now)
 {
-    if (OCHE_LIKELY(has_packets(qp, send_at(qp, qp->send_next))))
+    if (OCHE_LIKELY(has_packets(qp, send_at(qp, snd(qp)->send_next))))
         return start(qp, now);
     pass_over(qp, now);
     return false;
@@ -701,10 +701,10 @@ static bool start_next(struct oche_qp *qp, oche_time now)
 static void next_work(struct oche_qp *qp)
 {
     do
-        qp->send_next++;
-    while (qp->send_next != qp->send_started &&
-           OCHE_UNLIKELY(is_local(send_at(qp, qp->send_next)->opcode)));
-    if (qp->send_next != qp->send_started)
+        snd(qp)->send_next++;
+    while (snd(qp)->send_next != snd(qp)->send_started &&
+           OCHE_UNLIKELY(is_local(send_at(qp, snd(qp)->send_next)->opcode)));
+    if (snd(qp)->send_next != snd(qp)->send_started)
         load_cursor(qp);
 }
 
@@ -718,72 +718,72 @@ static OCHE_NOINLINE void note_sent(struct oche_qp *qp, const struct oche_packet
 {
     bool last = oche_opcode_has(packet->opcode, OCHE_OP_LAST | OCHE_OP_PAYLOAD) &&
                 !deflection_ends_once(qp, packet);
-    uint32_t before = qp->tx.next;
+    uint32_t before = snd(qp)->tx.next;
 
-    qp->nic->recovery->sent(&qp->tx, packet->psn, last, now);
-    if (qp->tx.next == before)
+    qp->nic->recovery->sent(&snd(qp)->tx, packet->psn, last, now);
+    if (snd(qp)->tx.next == before)
         return;
-    if (last && qp->tx.next == packet->psn) {
+    if (last && snd(qp)->tx.next == packet->psn) {
         /*
          * Recovery sends the last packet once more: steps the cursor back by one packet, without a
          * search through all outstanding work.
          */
         do
-            qp->send_next--;
-        while (is_local(send_at(qp, qp->send_next)->opcode));
+            snd(qp)->send_next--;
+        while (is_local(send_at(qp, snd(qp)->send_next)->opcode));
         load_cursor(qp);
-        qp->cursor_offset = qp->cursor_length - packet->payload_bytes;
-        qp->flight_bytes -= packet->payload_bytes;
-        qp->resent_twice = 1;
+        snd(qp)->cursor_offset = snd(qp)->cursor_length - packet->payload_bytes;
+        snd(qp)->flight_bytes -= packet->payload_bytes;
+        snd(qp)->resent_twice = 1;
     } else {
         move_cursor(qp);
     }
-    forget_rtts(qp);
+    rtt_forget(qp);
 }
 
 bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
     if (requester_wait(qp) != REQUESTER_GO)
         return false;
-    if (OCHE_UNLIKELY(qp->asks) && pieces_ask_now(qp)) {
+    if (OCHE_UNLIKELY(snd(qp)->asks) && pieces_ask_now(qp)) {
         transmit_hole(qp, packet, now);
         return true;
     }
-    if (qp->send_next == qp->send_started && !start_next(qp, now))
+    if (snd(qp)->send_next == snd(qp)->send_started && !start_next(qp, now))
         return false;
-    if (OCHE_UNLIKELY(is_read_or_atomic(qp->cursor_opcode)))
+    if (OCHE_UNLIKELY(is_read_or_atomic(snd(qp)->cursor_opcode)))
         transmit_read_or_atomic(qp, packet, now);
     else if (!transmit_data(qp, packet, now))
         return false;
-    if (oche_psn_diff(qp->tx.next, qp->tx.high) > 0)
-        qp->tx.high = qp->tx.next;
-    bool whole = qp->cursor_offset >= qp->cursor_length;
+    if (oche_psn_diff(snd(qp)->tx.next, snd(qp)->tx.high) > 0)
+        snd(qp)->tx.high = snd(qp)->tx.next;
+    bool whole = snd(qp)->cursor_offset >= snd(qp)->cursor_length;
     if (OCHE_UNLIKELY(whole)) {
-        deflection_message_left(qp, send_at(qp, qp->send_next), now);
+        deflection_message_left(qp, send_at(qp, snd(qp)->send_next), now);
         next_work(qp);
     }
     if (OCHE_UNLIKELY(qp->transport != OCHE_TRANSPORT_RC))
         sent_unreliably(qp, packet, whole, now);
     else if (OCHE_UNLIKELY(qp->nic->recovery->sent != NULL))
         note_sent(qp, packet, now);
-    if (OCHE_UNLIKELY(qp->tx.next != qp->tx.high) && qp->pieces != NULL)
+    if (OCHE_UNLIKELY(snd(qp)->tx.next != snd(qp)->tx.high) && snd(qp)->pieces != NULL)
         requester_pass_over(qp);
     return true;
 }
 
 uint32_t requester_next_frame_bytes(const struct oche_qp *qp)
 {
-    uint8_t work_opcode = qp->cursor_opcode;
-    uint32_t left = qp->cursor_length - qp->cursor_offset;
-    bool first = qp->cursor_offset == 0;
+    uint8_t work_opcode = snd(qp)->cursor_opcode;
+    uint32_t left = snd(qp)->cursor_length - snd(qp)->cursor_offset;
+    bool first = snd(qp)->cursor_offset == 0;
 
-    if (qp->send_next == qp->send_started) {
-        if (qp->send_started == qp->send_tail)
+    if (snd(qp)->send_next == snd(qp)->send_started) {
+        if (snd(qp)->send_started == snd(qp)->send_tail)
             return 0;
-        work_opcode = send_at(qp, qp->send_next)->opcode;
+        work_opcode = send_at(qp, snd(qp)->send_next)->opcode;
         if (OCHE_UNLIKELY(is_local(work_opcode)))
             return 0;
-        left = send_at(qp, qp->send_next)->length;
+        left = send_at(qp, snd(qp)->send_next)->length;
         first = true;
     }
     uint32_t bytes = left < qp->mtu ? left : qp->mtu;

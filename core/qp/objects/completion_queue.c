@@ -5,7 +5,18 @@
  * queue pair that loses a completion fails, because the outcome of its work is unknown. Arming sets
  * one word, which the next push clears.
  */
-#include "core/qp/qp_internal.h"
+#include "core/qp/objects/objects.h"
+#include "core/qp/timers.h"
+
+struct oche_cq {
+    _Atomic uint32_t head CACHE_ALIGNED; /* written by the polling thread */
+    /* 0: no; 1: for the next solicited or failed completion; 2: for the next */
+    _Atomic uint32_t armed;
+    _Atomic uint32_t tail CACHE_ALIGNED; /* written by the NIC */
+    uint32_t mask;
+    _Atomic bool overflowed;
+    struct oche_completion *entries;
+};
 
 enum { NOT_ARMED, ARMED_SOLICITED, ARMED };
 

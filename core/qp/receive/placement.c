@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps packets that arrive behind a gap; see placement.h. */
-#include "core/qp/placement.h"
+#include "core/qp/receive/placement.h"
 
 #include <string.h>
+
+#include "core/qp/objects/objects.h"
 
 /* ---- memory ---- */
 
@@ -37,7 +39,7 @@ static bool add_piece(const struct oche_qp *qp, struct pieces *pieces, uint32_t 
 {
     const struct oche_region *region =
         access == OCHE_ACCESS_LOCAL_WRITE
-            ? region_check(qp->nic, qp->recv_pd, key, va, bytes, access)
+            ? region_check(qp->nic, rcv(qp)->recv_pd, key, va, bytes, access)
             : region_check_remote(qp, key, va, bytes, access);
 
     if (region == NULL)
@@ -53,7 +55,7 @@ static bool receive_pieces(const struct oche_qp *qp, const struct payload_target
     const struct recv_entry *entry = recv_at(qp, target->receive);
     uint32_t skip = target->offset, done = 0;
 
-    if (target->receive - qp->recv_head >= qp->recv_tail - qp->recv_head)
+    if (target->receive - rcv(qp)->recv_head >= rcv(qp)->recv_tail - rcv(qp)->recv_head)
         return false; /* that receive has been completed: the packet named a wrong one */
     for (uint32_t i = 0; i < entry->sge_count && done < target->bytes; i++) {
         const struct oche_sge *sge = &entry->sge[i];
@@ -123,7 +125,7 @@ static void cover_overlaps(struct coverage *coverage, uint32_t payload_bytes,
 
 static struct placed_packet *placed_at(const struct oche_qp *qp, uint32_t psn)
 {
-    return &qp->placed[psn & qp->placed_mask];
+    return &rcv(qp)->placed[psn & rcv(qp)->placed_mask];
 }
 
 /*
@@ -132,18 +134,19 @@ static struct placed_packet *placed_at(const struct oche_qp *qp, uint32_t psn)
  */
 static uint8_t *held_at(const struct oche_qp *qp, uint32_t psn)
 {
-    return qp->held + (size_t)((psn - qp->held_base) & (qp->held_count - 1)) * qp->mtu;
+    return rcv(qp)->held +
+           (size_t)((psn - rcv(qp)->held_base) & (rcv(qp)->held_count - 1)) * qp->mtu;
 }
 
 /* True if there is room for the payload of `psn`. If not, the driver is told what is missing. */
 static bool has_room(struct oche_qp *qp, uint32_t psn)
 {
-    const uint32_t ahead = (psn - qp->rx.epsn) & OCHE_PSN_MASK;
+    const uint32_t ahead = (psn - rcv(qp)->rx.epsn) & OCHE_PSN_MASK;
 
-    if (OCHE_LIKELY(ahead < qp->held_count))
+    if (OCHE_LIKELY(ahead < rcv(qp)->held_count))
         return true;
-    if (ahead <= qp->placed_mask)
-        qp_want_room(qp, &qp->held_wanted, ahead);
+    if (ahead <= rcv(qp)->placed_mask)
+        qp_want_room(qp, &rcv(qp)->held_wanted, ahead);
     return false;
 }
 
@@ -173,9 +176,9 @@ static void find_coverage(const struct oche_qp *qp, uint32_t psn, const struct p
     coverage->any = false;
     if (!(qp->flags & QP_HOLDS))
         return;
-    for (; oche_psn_diff(later, qp->placed_end) < 0; later = oche_psn_add(later, 1)) {
+    for (; oche_psn_diff(later, rcv(qp)->placed_end) < 0; later = oche_psn_add(later, 1)) {
         struct pieces theirs;
-        if (!recovery->holds(&qp->rx, later))
+        if (!recovery->holds(&rcv(qp)->rx, later))
             continue;
         struct payload_target target = target_of(placed_at(qp, later));
         if (find_pieces(qp, &target, &theirs))
@@ -256,7 +259,7 @@ static bool length_ok(const struct oche_qp *qp, const struct oche_packet *packet
 
 static enum placement write_ok(const struct oche_qp *qp, const struct oche_packet *packet)
 {
-    bool may = qp->access & OCHE_ACCESS_REMOTE_WRITE;
+    bool may = rcv(qp)->access & OCHE_ACCESS_REMOTE_WRITE;
 
     if (may && packet->reth.dma_length > 0)
         may = region_check_remote(qp, packet->reth.rkey, packet->reth.va, packet->reth.dma_length,
@@ -272,19 +275,19 @@ static enum placement write_ok(const struct oche_qp *qp, const struct oche_packe
 static enum placement send_ok(struct oche_qp *qp, const struct oche_packet *packet)
 {
     struct oche_place place = oche_place_get(packet);
-    uint32_t ahead = place.receive - qp->recv_head;
+    uint32_t ahead = place.receive - rcv(qp)->recv_head;
 
-    if (qp->srq != NULL)
-        return qp->held != NULL ? PLACEMENT_KEPT : PLACEMENT_NOT_NOW;
-    if (qp->recv_mask == UINT32_MAX || ahead > qp->recv_mask)
+    if (rcv(qp)->srq != NULL)
+        return rcv(qp)->held != NULL ? PLACEMENT_KEPT : PLACEMENT_NOT_NOW;
+    if (rcv(qp)->recv_mask == UINT32_MAX || ahead > rcv(qp)->recv_mask)
         /* the receive has been completed, or lies beyond the queue's depth */
         return PLACEMENT_WRONG;
-    qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
-    if (ahead >= qp->recv_tail - qp->recv_head)
+    rcv(qp)->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
+    if (ahead >= rcv(qp)->recv_tail - rcv(qp)->recv_head)
         return PLACEMENT_NOT_NOW;
     const struct recv_entry *entry = recv_at(qp, place.receive);
     if ((uint64_t)place.offset + packet->payload_bytes > entry->length ||
-        !region_check_sges(qp->nic, qp->recv_pd, entry->sge, entry->sge_count,
+        !region_check_sges(qp->nic, rcv(qp)->recv_pd, entry->sge, entry->sge_count,
                            OCHE_ACCESS_LOCAL_WRITE))
         return PLACEMENT_WRONG;
     return PLACEMENT_KEPT;
@@ -298,7 +301,7 @@ static enum placement may_keep(struct oche_qp *qp, const struct oche_packet *pac
     if (!(row->flags & OCHE_OP_PAYLOAD) ||
         !(row->flags & (write ? OCHE_OP_HAS(RETH) : OCHE_OP_HAS(PLACE))))
         return PLACEMENT_NOT_NOW; /* the packet does not say where its payload goes */
-    if (qp->held != NULL && !has_room(qp, packet->psn))
+    if (rcv(qp)->held != NULL && !has_room(qp, packet->psn))
         return PLACEMENT_NOT_NOW;
     if (!(packet->ext & (write ? OCHE_EXT_RETH : OCHE_EXT_SCHEME)) || !length_ok(qp, packet, row))
         return PLACEMENT_WRONG;
@@ -335,7 +338,7 @@ static bool keep_payload(struct oche_qp *qp, const struct oche_packet *packet,
 
     if (qp->nic->port->write == NULL || !(packet->ext & OCHE_EXT_PAYLOAD))
         return true;
-    if (qp->held == NULL)
+    if (rcv(qp)->held == NULL)
         return placement_write(qp, packet->psn, &target, packet->payload);
     placed->ext |= OCHE_EXT_PAYLOAD;
     memcpy(held_at(qp, packet->psn), packet->payload, packet->payload_bytes);
@@ -351,11 +354,11 @@ enum placement placement_keep(struct oche_qp *qp, const struct oche_packet *pack
     if (placement != PLACEMENT_KEPT)
         return placement;
     if (!(qp->flags & QP_HOLDS))
-        qp->held_base = (uint16_t)qp->rx.epsn;
+        rcv(qp)->held_base = (uint16_t)rcv(qp)->rx.epsn;
     if (!keep_payload(qp, packet, note(qp, packet)))
         return PLACEMENT_WRONG;
-    if (!(qp->flags & QP_HOLDS) || oche_psn_diff(end, qp->placed_end) > 0)
-        qp->placed_end = end;
+    if (!(qp->flags & QP_HOLDS) || oche_psn_diff(end, rcv(qp)->placed_end) > 0)
+        rcv(qp)->placed_end = end;
     qp->flags |= QP_HOLDS;
     return PLACEMENT_KEPT;
 }
@@ -384,33 +387,34 @@ void placement_recall(const struct oche_qp *qp, uint32_t psn, struct oche_packet
 
 void placement_passed(struct oche_qp *qp)
 {
-    if (oche_psn_diff(qp->placed_end, qp->rx.epsn) <= 0)
+    if (oche_psn_diff(rcv(qp)->placed_end, rcv(qp)->rx.epsn) <= 0)
         qp->flags &= (uint16_t)~QP_HOLDS;
 }
 
 void placement_connect(struct oche_qp *qp)
 {
-    uint32_t count = qp->held != NULL ? qp->placed_mask + 1 : 0;
+    uint32_t count = rcv(qp)->held != NULL ? rcv(qp)->placed_mask + 1 : 0;
 
-    while (count > 0 && (uint64_t)count * qp->mtu > qp->held_bytes)
+    while (count > 0 && (uint64_t)count * qp->mtu > rcv(qp)->held_bytes)
         count /= 2;
-    qp->held_count = count;
+    rcv(qp)->held_count = count;
 }
 
 void placement_move(struct oche_qp *qp, uint8_t *memory, uint32_t bytes)
 {
-    const uint8_t *const before = qp->held;
-    const uint32_t mask = qp->held_count - 1, base = qp->held_base;
+    const uint8_t *const before = rcv(qp)->held;
+    const uint32_t mask = rcv(qp)->held_count - 1, base = rcv(qp)->held_base;
 
-    qp->held = memory;
-    qp->held_bytes = bytes;
-    qp->held_wanted = 0;
+    rcv(qp)->held = memory;
+    rcv(qp)->held_bytes = bytes;
+    rcv(qp)->held_wanted = 0;
     placement_connect(qp);
     if (!(qp->flags & QP_HOLDS))
         return;
-    for (uint32_t psn = qp->rx.epsn; oche_psn_diff(psn, qp->placed_end) < 0;
+    for (uint32_t psn = rcv(qp)->rx.epsn; oche_psn_diff(psn, rcv(qp)->placed_end) < 0;
          psn = oche_psn_add(psn, 1))
-        if (qp->nic->recovery->holds(&qp->rx, psn) && placed_at(qp, psn)->ext & OCHE_EXT_PAYLOAD)
+        if (qp->nic->recovery->holds(&rcv(qp)->rx, psn) &&
+            placed_at(qp, psn)->ext & OCHE_EXT_PAYLOAD)
             memcpy(held_at(qp, psn), before + (size_t)((psn - base) & mask) * qp->mtu,
                    placed_at(qp, psn)->payload_bytes);
 }

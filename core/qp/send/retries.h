@@ -17,10 +17,10 @@
  * NAKs for gaps among the retries for that reason. Here they spend none where a timer runs, but the
  * timer goes on.
  */
-#ifndef OCHE_CORE_QP_RETRIES_H
-#define OCHE_CORE_QP_RETRIES_H
+#ifndef OCHE_CORE_QP_SEND_RETRIES_H
+#define OCHE_CORE_QP_SEND_RETRIES_H
 
-#include "core/qp/qp_internal.h"
+#include "core/qp/send/sender.h"
 
 /*
  * Resets the retry counts after progress. With whole_messages only the end of a message is

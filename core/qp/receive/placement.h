@@ -17,10 +17,10 @@
  * place: when a packet fills a gap, its write skips the bytes that kept packets of later PSNs have
  * written.
  */
-#ifndef OCHE_CORE_QP_PLACEMENT_H
-#define OCHE_CORE_QP_PLACEMENT_H
+#ifndef OCHE_CORE_QP_RECEIVE_PLACEMENT_H
+#define OCHE_CORE_QP_RECEIVE_PLACEMENT_H
 
-#include "core/qp/qp_internal.h"
+#include "core/qp/receive/receiver.h"
 
 /* The stored headers of a kept packet. */
 struct placed_packet {
@@ -50,7 +50,7 @@ struct payload_target {
 /* Returns how many packets a queue pair of the NIC can keep; this is a power of two, or 0. */
 uint32_t placement_count(const struct oche_nic_config *config, uint8_t transport);
 
-/* The connection's MTU is known: it says how many payloads find room in qp->held. */
+/* The connection's MTU is known: it says how many payloads find room in rcv(qp)->held. */
 void placement_connect(struct oche_qp *qp);
 
 /*

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets that count as lost, and losses that prove to be none; see losses.h. */
-#include "core/qp/losses.h"
+#include "core/qp/send/losses.h"
 
-#include "core/qp/pieces.h"
+#include "core/qp/congestion.h"
+#include "core/qp/scheduler.h"
+#include "core/qp/send/pieces.h"
+#include "core/qp/timers.h"
 
 /* Tells congestion control that nothing was lost after all. */
 static void undo_loss(struct oche_qp *qp, oche_time now)
 {
-    const bool timeout = qp->doubts == DOUBTS_TIMEOUT;
+    const bool timeout = snd(qp)->doubts == DOUBTS_TIMEOUT;
 
     if (timeout)
         qp->nic->stats.early_timeouts++;
     else
         qp->nic->stats.early_losses++;
-    qp->doubts = DOUBTS_NOTHING;
+    snd(qp)->doubts = DOUBTS_NOTHING;
     congestion_undo(qp, timeout ? OCHE_CC_LOSS_TIMEOUT : OCHE_CC_LOSS_NAK, now);
 }
 
@@ -21,22 +24,22 @@ OCHE_NOINLINE void losses_look_back(struct oche_qp *qp, oche_time now)
 {
     enum oche_timeout_was was;
 
-    if (oche_psn_diff(qp->tx.una, qp->doubt_psn) <= 0)
+    if (oche_psn_diff(snd(qp)->tx.una, snd(qp)->doubt_psn) <= 0)
         return;
-    was = qp->nic->recovery->judge(&qp->tx, now);
+    was = qp->nic->recovery->judge(&snd(qp)->tx, now);
     if (was == OCHE_TIMEOUT_EARLY)
         undo_loss(qp, now);
     else if (was == OCHE_TIMEOUT_RIGHT)
-        qp->doubts = DOUBTS_NOTHING;
+        snd(qp)->doubts = DOUBTS_NOTHING;
 }
 
 void losses_tell(struct oche_qp *qp, oche_time now)
 {
     congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
-    if (qp->nic->recovery->judge == NULL || qp->doubts != DOUBTS_NOTHING)
+    if (qp->nic->recovery->judge == NULL || snd(qp)->doubts != DOUBTS_NOTHING)
         return;
-    qp->doubts = DOUBTS_LOSS;
-    qp->doubt_psn = oche_psn_add(qp->tx.una, OCHE_PSN_MASK);
+    snd(qp)->doubts = DOUBTS_LOSS;
+    snd(qp)->doubt_psn = oche_psn_add(snd(qp)->tx.una, OCHE_PSN_MASK);
 }
 
 void losses_await(struct oche_qp *qp)
@@ -50,12 +53,13 @@ void losses_await(struct oche_qp *qp)
 OCHE_NOINLINE void losses_duplicated(struct oche_qp *qp, oche_time now)
 {
     const struct oche_recovery_scheme *recovery = qp->nic->recovery;
-    uint32_t before = qp->tx.next;
+    uint32_t before = snd(qp)->tx.next;
 
     if (recovery->duplicated == NULL)
         return;
     /* of a timeout that is doubted only `judge` tells whether it was early */
-    if (recovery->duplicated(&qp->tx, 1, now) == OCHE_TIMEOUT_EARLY && qp->doubts != DOUBTS_TIMEOUT)
+    if (recovery->duplicated(&snd(qp)->tx, 1, now) == OCHE_TIMEOUT_EARLY &&
+        snd(qp)->doubts != DOUBTS_TIMEOUT)
         undo_loss(qp, now);
     requester_seek(qp, before, now);
     losses_await(qp);
@@ -65,25 +69,25 @@ oche_time losses_due(const struct oche_qp *qp)
 {
     const enum oche_qp_state state = qp_state(qp);
 
-    if ((state != OCHE_QP_RTS && state != OCHE_QP_SQD) || qp->send_head == qp->send_started ||
-        qp->rnr_deadline != OCHE_NEVER)
+    if ((state != OCHE_QP_RTS && state != OCHE_QP_SQD) ||
+        snd(qp)->send_head == snd(qp)->send_started || snd(qp)->rnr_deadline != OCHE_NEVER)
         return OCHE_NEVER;
-    const oche_time due = qp->nic->recovery->loss_due(&qp->tx);
+    const oche_time due = qp->nic->recovery->loss_due(&snd(qp)->tx);
 
-    return OCHE_LIKELY(qp->pieces == NULL) ? due : oche_time_min(due, pieces_loss_due(qp));
+    return OCHE_LIKELY(snd(qp)->pieces == NULL) ? due : oche_time_min(due, pieces_loss_due(qp));
 }
 
 void losses_timer(struct oche_qp *qp, oche_time now)
 {
-    uint32_t before = qp->tx.next;
+    uint32_t before = snd(qp)->tx.next;
 
-    qp->resent_for = OCHE_RESENT_SELECTIVE;
-    const bool is_new = qp->nic->recovery->loss_timer(&qp->tx, now);
+    snd(qp)->resent_for = OCHE_RESENT_SELECTIVE;
+    const bool is_new = qp->nic->recovery->loss_timer(&snd(qp)->tx, now);
 
     requester_seek(qp, before, now);
     if (is_new)
         losses_tell(qp, now);
-    if (OCHE_UNLIKELY(qp->pieces != NULL))
+    if (OCHE_UNLIKELY(snd(qp)->pieces != NULL))
         pieces_loss_timer(qp, now);
     scheduler_kick(qp, now);
 }
@@ -94,7 +98,7 @@ uint64_t losses_flight(const struct oche_qp *qp)
     const uint64_t flight = pieces_flight(qp);
     uint64_t arrived = 0;
 
-    if (recovery->arrived_packets != NULL && qp->tx.next == qp->tx.high)
-        arrived = (uint64_t)recovery->arrived_packets(&qp->tx) * qp->mtu;
+    if (recovery->arrived_packets != NULL && snd(qp)->tx.next == snd(qp)->tx.high)
+        arrived = (uint64_t)recovery->arrived_packets(&snd(qp)->tx) * qp->mtu;
     return arrived < flight ? flight - arrived : 0;
 }

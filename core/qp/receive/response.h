@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The responder's record of a READ or an atomic, from which it answers repetitions. */
-#ifndef OCHE_CORE_QP_RESPONSE_H
-#define OCHE_CORE_QP_RESPONSE_H
+#ifndef OCHE_CORE_QP_RECEIVE_RESPONSE_H
+#define OCHE_CORE_QP_RECEIVE_RESPONSE_H
 
 #include <stdbool.h>
 #include <stdint.h>
