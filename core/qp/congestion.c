@@ -35,6 +35,7 @@ bool congestion_peer_take(struct oche_qp *qp)
 
     if (bytes == 0)
         return true;
+    OCHE_MUST(qp->peer_slot == NO_SLOT);
     slot = map_find(&nic->peer_map, qp->flow.peer_address);
     if (slot == NO_SLOT) {
         map_make_room(&nic->peer_map, slots_taken(&nic->peer_slots));
@@ -64,7 +65,10 @@ void congestion_peer_release(struct oche_qp *qp)
 
     qp->peer_slot = NO_SLOT;
     qp->flow.peer_state = NULL;
-    if (slot == NO_SLOT || --nic->peers[slot].users > 0)
+    if (slot == NO_SLOT)
+        return;
+    OCHE_MUST(nic->peers[slot].users > 0);
+    if (--nic->peers[slot].users > 0)
         return;
     map_remove(&nic->peer_map, nic->peers[slot].address);
     slots_give(&nic->peer_slots, slot);
@@ -81,11 +85,13 @@ static OCHE_NOINLINE void attend(struct oche_nic *nic, oche_time now)
     struct oche_cc_nic *cc = &nic->cc_nic;
 
     nic->cc_touched = false;
+    OCHE_MUST(cc->wanting_count <= nic->config.max_qps);
     for (uint32_t i = 0; i < cc->wanting_count; i++) {
         struct oche_cc_flow *flow = cc->wanting[i];
         struct oche_qp *qp = OCHE_CONTAINER(flow, struct oche_qp, flow);
         uint8_t wants = flow->wants;
 
+        OCHE_MUST(qp->nic == nic);
         flow->wants = 0;
         if ((wants & OCHE_CC_WANTS_OWN) && flow->extended) {
             qp->control |= CONTROL_OWN;
@@ -130,8 +136,10 @@ static void forget_wants(struct oche_qp *qp)
 
     if (qp->flow.wants == 0)
         return;
-    while (cc->wanting[i] != &qp->flow)
+    while (cc->wanting[i] != &qp->flow) {
         i++;
+        OCHE_MUST(i < cc->wanting_count);
+    }
     cc->wanting[i] = cc->wanting[--cc->wanting_count];
     qp->flow.wants = 0;
 }
@@ -179,6 +187,7 @@ void congestion_start(struct oche_qp *qp, oche_time now)
         cc->start(&qp->flow, now);
         qp->flags |= QP_CC_STARTED;
     }
+    OCHE_MUST(qp->flow.rate_bps > 0 && qp->flow.rate_bps <= qp->flow.line_rate_bps);
     pacer_update_rate(qp, now); /* needed even if only the rate limit has changed */
     congestion_apply(qp, now);
 }

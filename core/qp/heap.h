@@ -101,6 +101,7 @@ static inline void heap_remove(struct heap *heap, uint32_t slot)
 
     if (at == HEAP_ABSENT)
         return;
+    OCHE_MUST(at < heap->count && heap->entries[at].slot == slot);
     heap->position[slot] = HEAP_ABSENT;
     struct heap_entry last = heap->entries[--heap->count];
     if (at == heap->count)

@@ -73,8 +73,9 @@ static inline void map_add(struct map *map, uint32_t key, uint32_t slot)
 {
     uint32_t i = map_home(map, key);
 
-    while (map->entries[i].slot != NO_SLOT)
-        i = (i + 1) & map->mask;
+    OCHE_MUST(slot != NO_SLOT);
+    for (; map->entries[i].slot != NO_SLOT; i = (i + 1) & map->mask)
+        OCHE_MUST(map->entries[i].key != key);
     map->entries[i] = (struct map_entry){.key = key, .slot = slot};
 }
 

@@ -259,6 +259,7 @@ bool oche_nic_counts(const struct oche_nic *nic, struct oche_cc_senders *senders
 void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause,
                 const struct oche_packet *packet, oche_time now)
 {
+    OCHE_MUST(cause < OCHE_REJECT_CAUSES);
     nic->stats.rejected_packets++;
     nic->rejected[cause]++;
     oche_trace_emit(nic->trace, now, OCHE_TRACE_REJECTED, qp == NULL ? 0 : qp->qpn, cause,

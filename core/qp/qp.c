@@ -138,6 +138,7 @@ struct oche_qp *oche_qp_create(struct oche_nic *nic, void *memory,
         heap_init_slot(&nic->timers, qp->slot);
         heap_init_slot(&nic->pacing, qp->slot);
     }
+    OCHE_MUST(fresh || nic->qps[qp->slot] == NULL);
     nic->qps[qp->slot] = qp;
     map_add(&nic->qp_map, config->qpn, qp->slot);
     set_config(qp, config);
@@ -157,6 +158,7 @@ void oche_qp_destroy(struct oche_qp *qp)
 {
     struct oche_nic *nic = qp->nic;
 
+    OCHE_MUST(nic->qps[qp->slot] == qp);
     scheduler_unring(qp);
     scheduler_forget(qp);
     congestion_stop(qp);

@@ -158,8 +158,9 @@ bool oche_qp_resume(struct oche_qp *qp, oche_time now)
 /* Notes why the queue pair fails; what fails after it follows from that. */
 static void note_cause(struct oche_qp *qp, enum oche_cause cause)
 {
+    OCHE_MUST(cause > OCHE_CAUSE_NONE && cause < OCHE_CAUSES);
     if (qp->cause == OCHE_CAUSE_NONE)
-        qp->cause = cause & 0x1f;
+        qp->cause = (uint8_t)cause;
 }
 
 enum oche_cause qp_receive_cause(const struct oche_qp *qp, enum oche_status status)
@@ -207,6 +208,7 @@ static void enter_error(struct oche_qp *qp, uint32_t index, enum oche_status sen
     stop(qp);
     sender_flush(qp, index, send_status, now);
     receiver_flush(qp, recv_status, now);
+    OCHE_MUST(sender_is_done(qp) && !qp->responding);
     if (OCHE_UNLIKELY(receiver_shares(qp)))
         qp_tell(qp, OCHE_QP_EVENT_LAST_RECEIVE);
 }

@@ -116,6 +116,7 @@ void scheduler_repace(struct oche_qp *qp, oche_time now)
     struct oche_nic *nic = qp->nic;
     oche_time due = pacer_due(qp, now);
 
+    OCHE_MUST(snd(qp)->queued != QUEUED_NOT);
     if (snd(qp)->queued == QUEUED_READY) {
         if (due <= now)
             return; /* it stays ready, and keeps its place in the list */
@@ -157,8 +158,10 @@ void scheduler_forget(struct oche_qp *qp)
     if (!(qp->flags & QP_LISTED))
         return;
     struct oche_qp *before = NULL;
-    for (struct oche_qp *at = nic->control_head; at != qp; at = at->control_next)
+    for (struct oche_qp *at = nic->control_head; at != qp; at = at->control_next) {
+        OCHE_MUST(at != NULL);
         before = at;
+    }
     control_unlist(nic, qp, before);
 }
 
@@ -373,6 +376,31 @@ void scheduler_unring(struct oche_qp *qp)
             nic->rung_tail = before;
         atomic_store_explicit(&qp->rung, 0, memory_order_relaxed);
         return;
+    }
+}
+
+/* ---- invariants ---- */
+
+/* The first of a ready list is ready, in its class, and nobody's successor. */
+static bool is_first(const struct oche_qp *qp, unsigned traffic_class)
+{
+    return qp != NULL && snd(qp)->queued == QUEUED_READY && qp->traffic_class == traffic_class &&
+           qp->ready_prev == NULL;
+}
+
+void scheduler_must(const struct oche_nic *nic)
+{
+    OCHE_MUST(nic->ready_classes != 0 || nic->backlog_bytes == 0);
+    OCHE_MUST((nic->rung_head == NULL) == (nic->rung_tail == NULL));
+    OCHE_MUST(nic->control_head == NULL || (nic->control_head->flags & QP_LISTED));
+    if (nic->ready_classes != 0) {
+        const unsigned lowest = (unsigned)__builtin_ctz(nic->ready_classes);
+        OCHE_MUST(is_first(nic->ready[lowest].head, lowest));
+    }
+    if (nic->pacing.count > 0) {
+        const struct oche_qp *next = nic->qps[nic->pacing.entries[0].slot];
+        OCHE_MUST(next != NULL && snd(next)->queued == QUEUED_PACED);
+        OCHE_MUST(snd(next)->pace_due == nic->pacing.entries[0].time);
     }
 }
 

@@ -21,5 +21,7 @@ void scheduler_answer_doorbell(struct oche_nic *nic, oche_time now);
 
 /* True if the queue pair is in a ready list or in the heap of pacing times. */
 bool scheduler_has(const struct oche_qp *qp);
+/* Checks what must hold of the lists and of the pacing heap, in every build; cheap. */
+void scheduler_must(const struct oche_nic *nic);
 
 #endif

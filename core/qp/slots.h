@@ -36,6 +36,7 @@ static inline uint32_t slots_take(struct slots *slots, bool *fresh)
 
 static inline void slots_give(struct slots *slots, uint32_t slot)
 {
+    OCHE_MUST(slot < slots->fresh && slots->free_count < slots->fresh);
     slots->free[slots->free_count++] = slot;
 }
 

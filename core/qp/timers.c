@@ -70,8 +70,10 @@ void oche_nic_expire(struct oche_nic *nic, oche_time now)
             continue;
         }
         struct oche_qp *qp = nic->qps[slot];
+        OCHE_MUST(qp != NULL && qp->slot == slot);
         heap_remove(&nic->timers, slot);
         timers_run(qp, now);
+        scheduler_must(nic);
         oche_time when = earliest(qp);
         if (when == OCHE_NEVER) /* timers_run may have called timers_want */
             heap_remove(&nic->timers, qp->slot);

@@ -99,6 +99,7 @@ static inline void oche_suspects_note(struct oche_suspects *suspects, uint32_t e
                                       oche_time window, oche_time now)
 {
     const oche_time when = oche_time_add(now, window);
+    OCHE_MUST(suspects->count <= OCHE_SUSPECTS);
     struct oche_suspect *last = suspects->count > 0 ? &suspects->list[suspects->count - 1] : NULL;
 
     if (last != NULL && oche_psn_diff(end, last->end) <= 0)

@@ -77,6 +77,7 @@ void selective_placed(struct oche_recovery_rx *rx, uint32_t psn)
 {
     struct selective_rx *state = rx->state;
 
+    OCHE_MUST(!oche_psn_has(&state->kept, psn));
     oche_psn_set(&state->kept, psn);
 }
 

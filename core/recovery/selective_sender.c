@@ -52,7 +52,9 @@ static void lift_floor(struct oche_recovery_tx *tx, struct selective_tx *state)
     if (OCHE_UNLIKELY(state->arrived_count > 0)) {
         const uint32_t count = (tx->una - state->floor) & OCHE_PSN_MASK;
 
-        state->arrived_count -= oche_psn_count(&state->arrived, state->floor, count);
+        const uint32_t past = oche_psn_count(&state->arrived, state->floor, count);
+        OCHE_MUST(past <= state->arrived_count);
+        state->arrived_count -= past;
         oche_psn_clear(&state->arrived, state->floor, count);
     }
     state->floor = tx->una;
@@ -92,6 +94,7 @@ static void take_sack(struct selective_tx *state, const struct oche_sack *sack)
             state->reorder.seen = true;
         oche_psn_set(&state->arrived, psn);
         state->arrived_count++;
+        OCHE_MUST(state->arrived_count <= OCHE_PSN_BITMAP_BITS);
     }
 }
 

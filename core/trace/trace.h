@@ -86,6 +86,7 @@ struct oche_trace {
 static inline void oche_trace_init(struct oche_trace *trace, uint32_t node,
                                    struct oche_trace_record *ring, uint32_t records)
 {
+    OCHE_MUST(records > 0 && (records & (records - 1)) == 0);
     memset(trace, 0, sizeof(*trace));
     trace->hash = UINT64_C(0x9e3779b97f4a7c15);
     trace->ring = ring;

@@ -103,7 +103,10 @@ uint32_t region_add(struct oche_nic *nic, const struct oche_region *region, bool
 
 void region_remove(struct oche_nic *nic, uint32_t key)
 {
-    slots_give(&nic->regions.slots, map_find(&nic->regions.map, key));
+    const uint32_t slot = map_find(&nic->regions.map, key);
+
+    OCHE_MUST(slot != NO_SLOT);
+    slots_give(&nic->regions.slots, slot);
     map_remove(&nic->regions.map, key);
 }
 

@@ -103,6 +103,7 @@ void srq_attach(struct oche_srq *srq)
 
 void srq_detach(struct oche_srq *srq)
 {
+    OCHE_MUST(srq->users > 0);
     srq->users--;
 }
 

@@ -63,8 +63,12 @@ struct oche_window *oche_window_create(struct oche_nic *nic, void *memory,
 
 static void unbind(struct oche_window *window)
 {
-    if (window->bound)
-        window->nic->regions.parts[window->region_slot].windows--;
+    struct region_part *part = &window->nic->regions.parts[window->region_slot];
+
+    if (window->bound) {
+        OCHE_MUST(part->windows > 0);
+        part->windows--;
+    }
     window->bound = false;
 }
 
@@ -149,6 +153,7 @@ static void open_onto(struct oche_window *window, const struct oche_bind *bind, 
     const struct oche_region *whole = &nic->regions.at[slot];
     struct oche_region *part = &nic->regions.at[window->slot];
 
+    OCHE_MUST(!window->bound && slot != window->slot);
     part->va = bind->access & OCHE_ACCESS_ZERO_BASED ? 0 : bind->va;
     part->length = bind->length;
     part->access = bind->access & REMOTE_ACCESS;

@@ -59,6 +59,7 @@ static void set_memory(struct oche_qp *qp, const struct oche_qp_config *config, 
     struct receiver *half = rcv(qp);
     uint8_t *base = (uint8_t *)qp;
 
+    OCHE_MUST(parts.recv_entry_bytes <= UINT16_MAX && parts.response_count <= UINT16_MAX);
     half->rx.state = base + parts.rx_state;
     half->recv_ring = base + parts.recv_ring;
     half->recv_entry_bytes = (uint16_t)parts.recv_entry_bytes;
@@ -127,6 +128,7 @@ void receiver_connect(struct oche_qp *qp, const struct oche_qp_connection *conne
 {
     const uint32_t psn = connection->recv_psn & OCHE_PSN_MASK;
 
+    OCHE_MUST(rcv(qp)->operation == OCHE_OPERATION_NONE);
     placement_connect(qp);
     rcv(qp)->rx.epsn = rcv(qp)->rx.message_start = psn;
     rcv(qp)->last_ack_psn = oche_psn_add(psn, OCHE_PSN_MASK);
@@ -171,6 +173,7 @@ bool receiver_take_shared(struct oche_qp *qp)
 {
     struct receiver *half = rcv(qp);
 
+    OCHE_MUST(half->recv_head == half->recv_tail);
     if (half->srq == NULL || !srq_take(half->srq, recv_at(qp, half->recv_head)))
         return false;
     half->recv_tail = half->recv_head + 1;
@@ -181,6 +184,7 @@ bool receiver_take_shared(struct oche_qp *qp)
 
 void receiver_retire_recv(struct oche_qp *qp, const struct oche_completion *completion)
 {
+    OCHE_MUST(rcv(qp)->recv_head != rcv(qp)->recv_tail);
     rcv(qp)->recv_taken = false;
     rcv(qp)->recv_head++;
     atomic_store_explicit(&rcv(qp)->retired_recvs, rcv(qp)->recv_head, memory_order_release);

@@ -56,6 +56,7 @@ void response_activate(struct oche_qp *qp, uint32_t index, oche_time now)
 {
     struct response *response = response_at(qp, index);
 
+    OCHE_MUST(rcv(qp)->response_next - index - 1 < rcv(qp)->response_count);
     if (!qp->responding || (int32_t)(index - rcv(qp)->response_first) < 0)
         rcv(qp)->response_first = index;
     if (!response->active) {
@@ -80,13 +81,16 @@ static bool is_read(const struct response *response)
 
 void response_finish(struct oche_qp *qp, struct response *response)
 {
+    OCHE_MUST(response->active && rcv(qp)->active_responses > 0);
     response->active = false;
     rcv(qp)->active_responses--;
     qp->responding = rcv(qp)->active_responses > 0;
     if (!qp->responding)
         return;
-    while (!response_at(qp, rcv(qp)->response_first)->active)
+    while (!response_at(qp, rcv(qp)->response_first)->active) {
         rcv(qp)->response_first++;
+        OCHE_MUST(rcv(qp)->response_first != rcv(qp)->response_next);
+    }
 }
 
 bool response_data_waits(const struct oche_qp *qp)
@@ -166,6 +170,7 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
 
     if (!response_data_waits(qp))
         return false;
+    OCHE_MUST(head->active && oche_psn_diff(head->end_psn, head->next_psn) > 0);
     uint32_t psn = head->next_psn;
     uint32_t bytes = read_bytes(qp, head, &offset);
     bool first = !head->begun, last = oche_psn_add(psn, 1) == head->end_psn;
@@ -298,6 +303,7 @@ static void send_nak(struct oche_qp *qp, struct oche_packet *packet, oche_time n
     bool rnr = oche_aeth_kind(rcv(qp)->nak_syndrome) == OCHE_AETH_RNR;
     bool sack = rcv(qp)->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE && (qp->flags & QP_EXTENDED);
 
+    OCHE_MUST(rcv(qp)->nak_psn <= OCHE_PSN_MASK);
     /* a NAK acknowledges all PSNs before its own */
     qp->control &= (uint8_t) ~(CONTROL_NAK | ANY_ACK);
     stats->rnr_naks_sent += rnr;

@@ -45,6 +45,7 @@ static void retire(struct oche_qp *qp, enum oche_status status, oche_time now, o
     bool told = (entry->flags & OCHE_WORK_SIGNALED) || status != OCHE_STATUS_SUCCESS;
     struct oche_completion completion;
 
+    OCHE_MUST(snd(qp)->send_head != snd(qp)->send_tail);
     qp_trace(qp, now, OCHE_TRACE_COMPLETED, entry->wr_id, status);
     if (told)
         completion = (struct oche_completion){
@@ -67,6 +68,7 @@ static void retire(struct oche_qp *qp, enum oche_status status, oche_time now, o
     if (told)
         cq_push(qp, snd(qp)->send_cq, &completion);
     if (started && is_read_or_atomic(opcode)) {
+        OCHE_MUST(snd(qp)->reads_started > 0 || status != OCHE_STATUS_SUCCESS);
         snd(qp)->reads_started--;
         if (opcode == OCHE_WORK_READ)
             congestion_read_ends(qp, now);

@@ -39,6 +39,7 @@ void datagram_address(const struct oche_qp *qp, struct oche_packet *packet)
 
 void datagram_take_class(struct oche_qp *qp)
 {
+    OCHE_MUST(snd(qp)->queued == QUEUED_NOT);
     if (snd(qp)->send_next != snd(qp)->send_tail)
         qp->traffic_class = next_destination(qp)->traffic_class & (OCHE_CLASSES - 1U);
 }

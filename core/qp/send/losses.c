@@ -24,6 +24,7 @@ OCHE_NOINLINE void losses_look_back(struct oche_qp *qp, oche_time now)
 {
     enum oche_timeout_was was;
 
+    OCHE_MUST(qp->nic->recovery->judge != NULL);
     if (oche_psn_diff(snd(qp)->tx.una, snd(qp)->doubt_psn) <= 0)
         return;
     was = qp->nic->recovery->judge(&snd(qp)->tx, now);

@@ -54,6 +54,7 @@ oche_time pacer_due(const struct oche_qp *qp, oche_time now)
 
 void pacer_supply(struct oche_qp *qp, uint32_t bytes)
 {
+    OCHE_MUST(snd(qp)->supply_bps > 0);
     snd(qp)->supply_due =
         oche_time_add(snd(qp)->supply_due, oche_time_of_bytes(bytes, snd(qp)->supply_bps));
 }

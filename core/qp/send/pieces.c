@@ -191,6 +191,7 @@ static void keep(struct oche_qp *qp, const struct oche_packet *packet, oche_time
     }
     oche_psn_set(&pieces->arrived, packet->psn);
     pieces->kept++;
+    OCHE_MUST(pieces->kept <= pieces->reach);
     pieces->kept_bytes += bytes;
     qp->nic->stats.placed_packets++;
     qp_trace(qp, now, OCHE_TRACE_PLACED, packet->psn, bytes);
@@ -215,6 +216,7 @@ bool pieces_recall(struct oche_qp *qp, struct oche_packet *packet)
     if (pieces->held != NULL)
         packet->payload = held_at(qp, psn);
     oche_psn_clear(&pieces->arrived, psn, 1);
+    OCHE_MUST(pieces->kept_bytes >= packet->payload_bytes);
     pieces->kept--;
     pieces->kept_bytes -= packet->payload_bytes;
     return true;

@@ -16,59 +16,10 @@
 #include "core/qp/send/group.h"
 #include "core/qp/send/losses.h"
 #include "core/qp/send/pieces.h"
+#include "core/qp/send/request_opcode.h"
 #include "core/qp/timers.h"
 
 #define ACKS_A_WINDOW 8
-
-/*
- * The packet's opcode. Indices: the work opcode; 1 if the peer knows the extensions, else 0; the
- * packet's place in the message (bit 0: first, bit 1: last). UC adds 0x20.
- */
-static const uint8_t request_opcodes[OCHE_WORK_OPCODES][2][4] = {
-    [OCHE_WORK_SEND] = {{OCHE_RC_SEND_MIDDLE, OCHE_RC_SEND_FIRST, OCHE_RC_SEND_LAST,
-                         OCHE_RC_SEND_ONLY},
-                        {OCHE_RC_SEND_MIDDLE_AT, OCHE_RC_SEND_FIRST_AT, OCHE_RC_SEND_LAST_AT,
-                         OCHE_RC_SEND_ONLY_AT}},
-    [OCHE_WORK_SEND_IMM] = {{OCHE_RC_SEND_MIDDLE, OCHE_RC_SEND_FIRST, OCHE_RC_SEND_LAST_IMM,
-                             OCHE_RC_SEND_ONLY_IMM},
-                            {OCHE_RC_SEND_MIDDLE_AT, OCHE_RC_SEND_FIRST_AT,
-                             OCHE_RC_SEND_LAST_IMM_AT, OCHE_RC_SEND_ONLY_IMM_AT}},
-    [OCHE_WORK_WRITE] = {{OCHE_RC_WRITE_MIDDLE, OCHE_RC_WRITE_FIRST, OCHE_RC_WRITE_LAST,
-                          OCHE_RC_WRITE_ONLY},
-                         {OCHE_RC_WRITE_MIDDLE_AT, OCHE_RC_WRITE_FIRST, OCHE_RC_WRITE_LAST_AT,
-                          OCHE_RC_WRITE_ONLY}},
-    [OCHE_WORK_WRITE_IMM] = {{OCHE_RC_WRITE_MIDDLE, OCHE_RC_WRITE_FIRST, OCHE_RC_WRITE_LAST_IMM,
-                              OCHE_RC_WRITE_ONLY_IMM},
-                             {OCHE_RC_WRITE_MIDDLE_AT, OCHE_RC_WRITE_FIRST,
-                              OCHE_RC_WRITE_LAST_IMM_AT, OCHE_RC_WRITE_ONLY_IMM}},
-    [OCHE_WORK_SEND_INV] = {{OCHE_RC_SEND_MIDDLE, OCHE_RC_SEND_FIRST, OCHE_RC_SEND_LAST_INV,
-                             OCHE_RC_SEND_ONLY_INV},
-                            {OCHE_RC_SEND_MIDDLE_AT, OCHE_RC_SEND_FIRST_AT,
-                             OCHE_RC_SEND_LAST_INV_AT, OCHE_RC_SEND_ONLY_INV_AT}},
-    [OCHE_WORK_READ] = {{OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST,
-                         OCHE_RC_READ_REQUEST},
-                        {OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST,
-                         OCHE_RC_READ_REQUEST}},
-    [OCHE_WORK_COMPARE_SWAP] = {{OCHE_RC_COMPARE_SWAP, OCHE_RC_COMPARE_SWAP, OCHE_RC_COMPARE_SWAP,
-                                 OCHE_RC_COMPARE_SWAP},
-                                {OCHE_RC_COMPARE_SWAP, OCHE_RC_COMPARE_SWAP, OCHE_RC_COMPARE_SWAP,
-                                 OCHE_RC_COMPARE_SWAP}},
-    [OCHE_WORK_FETCH_ADD] = {{OCHE_RC_FETCH_ADD, OCHE_RC_FETCH_ADD, OCHE_RC_FETCH_ADD,
-                              OCHE_RC_FETCH_ADD},
-                             {OCHE_RC_FETCH_ADD, OCHE_RC_FETCH_ADD, OCHE_RC_FETCH_ADD,
-                              OCHE_RC_FETCH_ADD}},
-};
-
-_Static_assert(OCHE_WORK_OPCODES <= 16, "an opcode has four bits in the cursor");
-
-/* Returns the opcode of a packet of a reliable queue pair. */
-static inline uint8_t opcode_of(const struct oche_qp *qp, uint8_t work_opcode, bool first,
-                                bool last)
-{
-    bool extended = qp->flags & QP_EXTENDED;
-
-    return request_opcodes[work_opcode][extended][first | last << 1];
-}
 
 static bool takes_receive(uint8_t work_opcode)
 {
@@ -260,7 +211,9 @@ static uint64_t bytes_in_flight(const struct oche_qp *qp)
     if (snd(qp)->send_head != snd(qp)->send_started) {
         uint64_t before =
             (uint64_t)((snd(qp)->tx.una - snd(qp)->head_first_psn) & OCHE_PSN_MASK) * qp->mtu;
-        bytes -= before < snd(qp)->head_length ? before : snd(qp)->head_length;
+        before = before < snd(qp)->head_length ? before : snd(qp)->head_length;
+        OCHE_MUST(bytes >= before);
+        bytes -= before;
     }
     return bytes;
 }
@@ -483,14 +436,6 @@ static void fill_headers(const struct oche_qp *qp, struct oche_packet *packet, b
     }
     if ((entry->flags & OCHE_WORK_SOLICITED) && (flags & OCHE_OP_ENDS_RECV))
         packet->bth |= OCHE_BTH_SOLICITED;
-}
-
-/* Returns the opcode of UC or UD that corresponds to an opcode of RC. */
-static uint8_t unreliable_opcode(const struct oche_qp *qp, uint8_t opcode)
-{
-    bool uc = qp->transport == OCHE_TRANSPORT_UC;
-
-    return (uint8_t)(opcode + (uc ? OCHE_UC_OF_RC : OCHE_UD_OF_RC));
 }
 
 static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
@@ -733,6 +678,7 @@ static OCHE_NOINLINE void note_sent(struct oche_qp *qp, const struct oche_packet
         while (is_local(send_at(qp, snd(qp)->send_next)->opcode));
         load_cursor(qp);
         snd(qp)->cursor_offset = snd(qp)->cursor_length - packet->payload_bytes;
+        OCHE_MUST(snd(qp)->flight_bytes >= packet->payload_bytes);
         snd(qp)->flight_bytes -= packet->payload_bytes;
         snd(qp)->resent_twice = 1;
     } else {

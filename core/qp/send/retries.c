@@ -34,6 +34,7 @@ bool retries_give_up(struct oche_qp *qp, oche_time now)
     const oche_time waited = oche_time_min(own ? snd(qp)->ack_waited : snd(qp)->ack_timeout, now);
     oche_time least = snd(qp)->patience_us * OCHE_US;
 
+    OCHE_MUST(snd(qp)->retries_left <= snd(qp)->retry_count);
     if (snd(qp)->silent_since == OCHE_NEVER)
         snd(qp)->silent_since = now - waited;
     if (retries_spend(qp, &snd(qp)->retries_left))

@@ -15,7 +15,10 @@ uint32_t rtt_first_asked(const struct oche_qp *qp)
 
 void rtt_sent(struct oche_qp *qp, uint32_t psn, oche_time now)
 {
-    if (snd(qp)->rtt_tail - snd(qp)->rtt_head == RTT_SAMPLES)
+    const uint32_t waiting = snd(qp)->rtt_tail - snd(qp)->rtt_head;
+
+    OCHE_MUST(waiting <= RTT_SAMPLES);
+    if (waiting == RTT_SAMPLES)
         return;
     snd(qp)->rtt->samples[snd(qp)->rtt_tail++ & (RTT_SAMPLES - 1)] =
         (struct rtt_sample){.sent = now, .psn = psn};

@@ -74,6 +74,7 @@ static void set_memory(struct oche_qp *qp, const struct oche_qp_config *config, 
     struct sender *half = snd(qp);
     uint8_t *base = (uint8_t *)qp;
 
+    OCHE_MUST(parts.send_extra_bytes <= UINT16_MAX);
     half->tx.state = base + parts.tx_state;
     half->send_ring = (void *)(base + parts.send_ring);
     half->send_extra = base + parts.send_extra;
@@ -213,6 +214,7 @@ void sender_connect(struct oche_qp *qp, const struct oche_qp_connection *connect
     uint32_t window = connection->window_packets;
     uint32_t cap = recovery->window_packets != NULL ? recovery->window_packets(half->tx.params) : 0;
 
+    OCHE_MUST(half->send_head == half->send_tail);
     if (cap > 0 && (window == 0 || window > cap))
         window = cap;
     half->tx.una = half->tx.next = half->tx.high = half->tx.message_start = psn;

@@ -205,6 +205,7 @@ static void test_stop(void **state)
     oche_qp_reset(qp);
     assert_int_equal(plan.stops, 2);
     oche_qp_destroy(pair->side[0].qp[1]);
+    pair->side[0].qp[1] = NULL;
     assert_int_equal(plan.stops, 3);
     pair_close(pair);
 }
