@@ -163,7 +163,7 @@ static int wait_readable(int fd)
  * Takes an event of the system's, or waits until there may be one of either. Returns 0 or an errno.
  * Not under the lock.
  */
-static int take_theirs_or_wait(struct cm_channel *channel, struct cm_event **event)
+static int take_system_event_or_wait(struct cm_channel *channel, struct cm_event **event)
 {
     if (channel->theirs != NULL) {
         *event = cm_system_next_event(channel);
@@ -186,7 +186,7 @@ static struct cm_event *next_event(struct cm_channel *channel)
     error = channel->destroyed ? EBADF : 0;
     while (error == 0 && event == NULL && channel->first == NULL) {
         oche_lock_release(&cm_lock);
-        error = take_theirs_or_wait(channel, &event);
+        error = take_system_event_or_wait(channel, &event);
         oche_lock_take(&cm_lock);
         if (channel->destroyed && event == NULL)
             error = EBADF;

@@ -109,7 +109,7 @@ static struct oche_cm_conn *incoming(void *context, const uint8_t *local_gid,
     uint16_t port;
 
     (void)local_gid;
-    if (listener == NULL && oche_manager_service_held(device->verbs, request->service_id))
+    if (listener == NULL && oche_manager_service_taken(device->verbs, request->service_id))
         return NULL; /* another process has it now, or ours will listen: the peer asks again */
     if (listener == NULL || cm_is_datagram(listener) != datagrams) {
         *reason = datagrams ? OCHE_CM_SIDR_UNSUPPORTED : OCHE_CM_REASON_INVALID_SERVICE;
@@ -130,7 +130,7 @@ static struct oche_cm_conn *incoming(void *context, const uint8_t *local_gid,
     return id != NULL ? &id->conn : NULL;
 }
 
-static void tell_request(struct cm_id *id, const struct oche_cm_message *request)
+static void deliver_request(struct cm_id *id, const struct oche_cm_message *request)
     OCHE_NEEDS(cm_lock)
 {
     struct cm_event *event = cm_event_make(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
@@ -173,7 +173,8 @@ static void queue(struct cm_id *id, enum rdma_cm_event_type type, int status,
     cm_event_queue(event);
 }
 
-static void tell_answer(struct cm_id *id, const struct oche_cm_message *answer) OCHE_NEEDS(cm_lock)
+static void deliver_answer(struct cm_id *id, const struct oche_cm_message *answer)
+    OCHE_NEEDS(cm_lock)
 {
     struct cm_event *event = cm_event_make(
         id, cm_is_datagram(id) ? RDMA_CM_EVENT_ESTABLISHED : RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
@@ -216,10 +217,10 @@ static void event(void *context, struct oche_cm_conn *conn, const struct oche_cm
     (void)context;
     switch (news->event) {
     case OCHE_CM_REQUESTED:
-        tell_request(id, message);
+        deliver_request(id, message);
         return;
     case OCHE_CM_ANSWERED:
-        tell_answer(id, message);
+        deliver_answer(id, message);
         return;
     case OCHE_CM_CONNECTED:
         id->state = CM_ID_CONNECTED;

@@ -29,7 +29,7 @@ static bool watch(int both, int fd)
 }
 
 /* Prints once why the kernel's devices have no connections. */
-static void say_why_not(void)
+static void print_reason(void)
 {
     static _Atomic bool said;
 
@@ -46,7 +46,7 @@ bool cm_system_open_channel(struct cm_channel *channel)
 
     theirs = CM_SYSTEM(rdma_create_event_channel);
     if (theirs == NULL) {
-        say_why_not();
+        print_reason();
         return true;
     }
     both = epoll_create1(EPOLL_CLOEXEC);

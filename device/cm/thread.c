@@ -183,7 +183,7 @@ static bool lock_in_time(void) OCHE_TRIES(cm_lock)
  * Informs peers once that the program's connections have ended, as the kernel does for a program
  * that just ends. Returns false if the lock stayed taken.
  */
-static bool tell_peers(void)
+static bool disconnect_peers(void)
 {
     if (!lock_in_time())
         return false;
@@ -220,7 +220,7 @@ static bool start(void)
 static void end_at_once(void)
 {
     if (waiting >= 0)
-        tell_peers();
+        disconnect_peers();
 }
 
 bool cm_thread_start(void)
@@ -246,6 +246,6 @@ bool cm_thread_start(void)
  */
 __attribute__((destructor(200))) static void end(void)
 {
-    if (waiting >= 0 && tell_peers())
+    if (waiting >= 0 && disconnect_peers())
         pthread_join(thread, NULL);
 }

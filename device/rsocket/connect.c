@@ -198,7 +198,7 @@ static bool note_pending(struct rs_socket *s, struct rs_socket *listener)
     return room;
 }
 
-struct rs_socket *rs_asked(struct rdma_cm_event *event)
+struct rs_socket *rs_take_request(struct rdma_cm_event *event)
 {
     struct rs_socket *listener = event->listen_id->context, *s = rs_make(listener->family);
     bool made;

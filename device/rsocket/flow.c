@@ -51,14 +51,14 @@ void rs_inflow_read(struct rs_inflow *flow, uint32_t bytes)
     flow->tail = (flow->tail + bytes) % (2 * flow->half);
 }
 
-bool rs_inflow_should_tell(const struct rs_inflow *flow)
+bool rs_inflow_should_give(const struct rs_inflow *flow)
 {
     const uint16_t left = (uint16_t)(flow->limit - flow->arrived);
 
     return flow->free >= flow->half || left <= flow->credits / 2;
 }
 
-bool rs_inflow_tell(struct rs_inflow *flow, uint32_t *offset, uint32_t *entry)
+bool rs_inflow_give(struct rs_inflow *flow, uint32_t *offset, uint32_t *entry)
 {
     flow->limit = (uint16_t)(flow->arrived + flow->credits);
     if (flow->free < flow->half)

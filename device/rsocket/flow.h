@@ -45,12 +45,12 @@ bool rs_inflow_counted(struct rs_inflow *flow);
 uint32_t rs_inflow_readable(const struct rs_inflow *flow);
 void rs_inflow_read(struct rs_inflow *flow, uint32_t bytes);
 /* True if the peer should learn of a free half, or of credits. */
-bool rs_inflow_should_tell(const struct rs_inflow *flow);
+bool rs_inflow_should_give(const struct rs_inflow *flow);
 /*
  * Gives the peer the free half and credits (flow->limit). Returns true if there is a half: *offset
  * is its place in the ring, and *entry the entry of the peer's list to write.
  */
-bool rs_inflow_tell(struct rs_inflow *flow, uint32_t *offset, uint32_t *entry);
+bool rs_inflow_give(struct rs_inflow *flow, uint32_t *offset, uint32_t *entry);
 
 void rs_outflow_start(struct rs_outflow *flow, const struct rs_hello *peer);
 /* The peer has written a place into our list. Returns false if it must not have. */

@@ -256,7 +256,7 @@ bool rs_make_id(struct rs_socket *s);
  * Handles a peer's request. If it fails, returns the socket to close, with a reference; else NULL.
  * In the thread.
  */
-struct rs_socket *rs_asked(struct rdma_cm_event *event);
+struct rs_socket *rs_take_request(struct rdma_cm_event *event);
 /* The connection is there. In the thread. */
 void rs_established(struct rs_socket *s, const struct rdma_cm_event *event);
 /*
@@ -273,7 +273,7 @@ bool rs_detach(struct rs_socket *s);
 ssize_t rs_send(struct rs_socket *s, const struct iovec *pieces, size_t count, int flags);
 ssize_t rs_receive(struct rs_socket *s, const struct iovec *pieces, size_t count, int flags);
 /* Sends the peer the mappings that it does not know. Under the lock. Returns 0 or an errno. */
-int rs_iomaps_tell(struct rs_socket *s, bool wait);
+int rs_iomaps_send(struct rs_socket *s, bool wait);
 void rs_iomaps_drop(struct rs_socket *s);
 /* Returns the events that poll would report for the socket. Under the lock. */
 short rs_events(const struct rs_socket *s);

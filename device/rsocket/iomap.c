@@ -107,12 +107,12 @@ void rs_iomaps_drop(struct rs_socket *s)
 
 /* ---- telling the peer ---- */
 
-static bool can_tell(const struct rs_socket *s)
+static bool can_send(const struct rs_socket *s)
 {
     return s->lost || s->peer_gone || (s->sends < s->most_sends && rs_outflow_credit(&s->out));
 }
 
-static int tell(struct rs_socket *s, struct rs_mapping *mapping)
+static int send_mapping(struct rs_socket *s, struct rs_mapping *mapping)
 {
     const struct rs_iomap iomap = {.offset = mapping->offset,
                                    .place = {.address = (uintptr_t)mapping->mr->addr,
@@ -131,19 +131,19 @@ static int tell(struct rs_socket *s, struct rs_mapping *mapping)
     return rs_post_write(s, &to, bytes, sizeof(bytes), 0, rs_work_id(RS_WORK_DATA, 0), &immediate);
 }
 
-int rs_iomaps_tell(struct rs_socket *s, bool wait)
+int rs_iomaps_send(struct rs_socket *s, bool wait)
 {
     for (struct rs_mapping *mapping = s->mappings; mapping != NULL; mapping = mapping->next) {
         int error = 0;
 
         if (mapping->told)
             continue;
-        if (!can_tell(s))
-            error = rs_wait(s, can_tell, wait, s->send_timeout_ms);
+        if (!can_send(s))
+            error = rs_wait(s, can_send, wait, s->send_timeout_ms);
         if (error == 0 && (s->lost || s->peer_gone))
             error = ECONNRESET;
         if (error == 0)
-            error = tell(s, mapping);
+            error = send_mapping(s, mapping);
         if (error != 0)
             return error;
     }
@@ -208,7 +208,7 @@ static size_t write_all(struct rs_socket *s, const uint8_t *from, size_t count, 
     if (s->state != RS_CONNECTED)
         *error = ENOTCONN;
     else if (s->mappings != NULL)
-        *error = rs_iomaps_tell(s, wait);
+        *error = rs_iomaps_send(s, wait);
     rs_progress(s);
     while (*error == 0 && done < count) {
         uint32_t some;

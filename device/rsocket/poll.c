@@ -16,7 +16,7 @@
 #define ON_STACK 64
 
 /* Checks one socket. Returns its events; *at is where to wait for others. */
-static short look(struct rs_socket *s, short wanted, bool sleeps, int *at)
+static short check_socket(struct rs_socket *s, short wanted, bool sleeps, int *at)
 {
     short events;
 
@@ -38,7 +38,7 @@ static short look(struct rs_socket *s, short wanted, bool sleeps, int *at)
  * Checks all sockets once; `sleeps`: fills `places` with descriptors to wait for. Returns the
  * number with events, or -1 with errno.
  */
-static int look_at_all(struct pollfd *fds, nfds_t count, struct pollfd *places, bool sleeps)
+static int check_all(struct pollfd *fds, nfds_t count, struct pollfd *places, bool sleeps)
 {
     bool others = false;
     int ready = 0;
@@ -52,7 +52,7 @@ static int look_at_all(struct pollfd *fds, nfds_t count, struct pollfd *places, 
             others |= fds[i].fd >= 0;
             continue;
         }
-        fds[i].revents = look(s, fds[i].events, sleeps, &places[i].fd);
+        fds[i].revents = check_socket(s, fds[i].events, sleeps, &places[i].fd);
         rs_put(s);
         /* a change of any kind wakes one that is not connected: it may be connected then */
         places[i].events = places[i].fd == fds[i].fd ? POLLIN | POLLOUT : POLLIN;
@@ -121,7 +121,7 @@ static int poll_all(struct pollfd *fds, nfds_t count, struct pollfd *places, int
         const oche_time now = rs_now();
         const bool sleeps = timeout_ms != 0 && now - started > SPIN;
 
-        ready = look_at_all(fds, count, places, sleeps);
+        ready = check_all(fds, count, places, sleeps);
         if (ready != 0 || timeout_ms == 0 ||
             (timeout_ms > 0 && now >= started + (oche_time)timeout_ms * OCHE_MS))
             return ready;

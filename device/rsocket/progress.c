@@ -224,7 +224,7 @@ void rs_probe(struct rs_socket *s)
 }
 
 /* Informs the peer of free places and credits. */
-static void tell(struct rs_socket *s)
+static void give_places(struct rs_socket *s)
 {
     uint32_t offset, entry, immediate, length = 0;
     uint8_t bytes[RS_PLACE_BYTES];
@@ -232,9 +232,9 @@ static void tell(struct rs_socket *s)
     int error;
 
     if (s->state != RS_CONNECTED || s->lost || s->peer_done || s->controls == RS_CONTROLS ||
-        !rs_inflow_should_tell(&s->in))
+        !rs_inflow_should_give(&s->in))
         return;
-    if (rs_inflow_tell(&s->in, &offset, &entry)) {
+    if (rs_inflow_give(&s->in, &offset, &entry)) {
         const struct rs_place place = {.address = (uintptr_t)(s->receive_ring + offset),
                                        .key = s->receive_mr->rkey,
                                        .length = s->in.half};
@@ -262,7 +262,7 @@ void rs_progress(struct rs_socket *s)
     if (s->cq == NULL || s->state == RS_CONNECTING) /* the peer's limits are not known yet */
         return;
     do {
-        tell(s);
+        give_places(s);
         count = ibv_poll_cq(s->cq, BATCH, wc);
         for (int i = 0; i < count; i++) {
             heard |= wc[i].status == IBV_WC_SUCCESS;
@@ -276,7 +276,7 @@ void rs_progress(struct rs_socket *s)
         rs_lose(s, EIO);
     if (heard) {
         s->heard = rs_now();
-        tell(s);
+        give_places(s);
         pthread_cond_broadcast(&s->changed);
     }
     if (s->watched)

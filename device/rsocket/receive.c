@@ -86,7 +86,7 @@ ssize_t rs_receive(struct rs_socket *s, const struct iovec *pieces, size_t count
             error = own_error(s); /* 0: the end */
         done += fill(s, pieces, count, done, flags);
     }
-    if (rs_inflow_should_tell(&s->in) || s->in.filled == 0)
+    if (rs_inflow_should_give(&s->in) || s->in.filled == 0)
         rs_progress(s);
     if (s->watched && s->in.filled == 0)
         rs_ready_show(s, false);

@@ -110,7 +110,7 @@ static int ready_to_send(struct rs_socket *s, bool wait)
         return error;
     if (s->state != RS_CONNECTED)
         return s->error != 0 ? refusal(s) : ENOTCONN;
-    return s->mappings != NULL ? rs_iomaps_tell(s, wait) : 0;
+    return s->mappings != NULL ? rs_iomaps_send(s, wait) : 0;
 }
 
 ssize_t rs_send(struct rs_socket *s, const struct iovec *pieces, size_t count, int flags)

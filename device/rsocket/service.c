@@ -52,7 +52,7 @@ static struct rs_socket *handle(struct rdma_cm_event *event)
     struct rs_socket *s = event->id->context;
 
     if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
-        return rs_asked(event);
+        return rs_take_request(event);
     if (s == NULL)
         return NULL;
     switch (event->event) {
@@ -158,7 +158,7 @@ bool oche_rsocket_progress(bool sleeps)
  * Makes progress for a watched socket. Returns true if its connection has ended, and it is not
  * watched any more.
  */
-static bool look(struct rs_socket *s)
+static bool make_progress(struct rs_socket *s)
 {
     bool over;
 
@@ -224,7 +224,7 @@ static void *run(void *argument)
                 take_events();
             else if (ready[i].data.ptr == &wake)
                 next = read(wake, &count, sizeof(count)) > 0 ? 0 : next;
-            else if (look(ready[i].data.ptr))
+            else if (make_progress(ready[i].data.ptr))
                 rs_put(ready[i].data.ptr);
         }
         if (rs_now() < next)

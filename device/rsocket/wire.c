@@ -45,7 +45,7 @@ static uint32_t iomaps_of(uint8_t byte)
     return byte <= 128 ? byte : (byte & 127U) << 8;
 }
 
-uint32_t rs_iomaps_sayable(uint32_t iomaps)
+uint32_t rs_iomaps_rounded(uint32_t iomaps)
 {
     return iomaps > 128 && iomaps < 256 ? 128 : iomaps_of(iomaps_byte(iomaps));
 }
@@ -57,7 +57,7 @@ void rs_hello_write(const struct rs_hello *hello, uint8_t bytes[RS_HELLO_BYTES])
     bytes[AT_FLAGS] =
         (uint8_t)((hello->big_endian ? FLAG_BIG_ENDIAN : 0) | (hello->iomap ? FLAG_IOMAP : 0));
     put16(bytes + AT_CREDITS, hello->credits);
-    bytes[AT_IOMAPS] = iomaps_byte(rs_iomaps_sayable(hello->iomaps));
+    bytes[AT_IOMAPS] = iomaps_byte(rs_iomaps_rounded(hello->iomaps));
     rs_place_write(&hello->places, swap_for_network(), bytes + AT_PLACES);
     rs_place_write(&hello->buffer, swap_for_network(), bytes + AT_BUFFER);
 }

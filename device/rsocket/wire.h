@@ -63,7 +63,7 @@ void rs_hello_write(const struct rs_hello *hello, uint8_t bytes[RS_HELLO_BYTES])
 const char *rs_hello_read(const uint8_t *bytes, size_t count, struct rs_hello *hello);
 
 /* Returns the number of entries of an iomap, rounded down to what the hello's byte can express. */
-uint32_t rs_iomaps_sayable(uint32_t iomaps);
+uint32_t rs_iomaps_rounded(uint32_t iomaps);
 
 /* In the byte order of this processor. `value` is at most RS_MOST_VALUE. */
 uint32_t rs_immediate(enum rs_message message, uint32_t value);

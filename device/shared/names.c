@@ -77,7 +77,7 @@ static void give(int file, off_t start, off_t bytes)
 }
 
 /* True if another process has locked a part of the range; *found is then that lock. */
-static bool held(int file, off_t start, off_t bytes, struct flock *found)
+static bool is_locked(int file, off_t start, off_t bytes, struct flock *found)
 {
     *found = range(start, bytes);
     return fcntl(file, F_OFD_GETLK, found) == 0 && found->l_type != F_UNLCK;
@@ -187,11 +187,11 @@ static bool take_slot(struct oche_names *names)
 }
 
 /* True if another process removes the file just now, or has just done so. */
-static bool goes_away(const struct oche_names *names)
+static bool is_being_removed(const struct oche_names *names)
 {
     struct flock found;
 
-    return held(names->file, UNUSED, 1, &found) || !is_current(names->file, names->path);
+    return is_locked(names->file, UNUSED, 1, &found) || !is_current(names->file, names->path);
 }
 
 /* Notes the file's identity. */
@@ -266,7 +266,7 @@ static bool open_and_take(struct oche_names *names, unsigned wanted, bool *made)
         error = errno == EAGAIN || errno == EACCES ? EADDRINUSE : errno;
         if (taken && is_current(names->file, names->path))
             return true;
-        if (!taken && !goes_away(names)) {
+        if (!taken && !is_being_removed(names)) {
             close_file(names);
             errno = error;
             return false;
@@ -337,7 +337,7 @@ static bool is_met_in(struct oche_names *names, unsigned place, const char *name
     close(fd);
     if (!oche_folder_stays(folder) || (file = open_file(names->path, 0)) < 0)
         return false;
-    met = held(file, 0, OCHE_SLOTS, &found);
+    met = is_locked(file, 0, OCHE_SLOTS, &found);
     close(file);
     return met;
 }
@@ -480,7 +480,7 @@ bool oche_names_slot_taken(const struct oche_names *names, unsigned slot)
 {
     struct flock found;
 
-    return held(names->file, slot, 1, &found);
+    return is_locked(names->file, slot, 1, &found);
 }
 
 socklen_t oche_names_inbox(const struct oche_names *names, unsigned slot, struct sockaddr_un *inbox)
@@ -518,7 +518,7 @@ int oche_names_service_slot(const struct oche_names *names, uint64_t id)
 {
     struct flock found;
 
-    if (!held(names->file, place_of(id), 1, &found) || found.l_start != place_of(id) ||
+    if (!is_locked(names->file, place_of(id), 1, &found) || found.l_start != place_of(id) ||
         found.l_len < 1 || found.l_len > OCHE_SLOTS)
         return -1;
     return (int)found.l_len - 1;

@@ -73,7 +73,7 @@ void ov_completion_event(void *context, struct oche_cq *ring)
     port->last_new = cq;
 }
 
-static void tell(struct ov_cq *cq)
+static void report_events(struct ov_cq *cq)
 {
     struct ov_channel *channel = (struct ov_channel *)(void *)cq->cq.channel;
     const uint64_t count = cq->new_events;
@@ -104,7 +104,7 @@ void ov_completion_events_over(void *context)
         struct ov_cq *cq = port->new_events;
 
         port->new_events = cq->next_new;
-        tell(cq);
+        report_events(cq);
     }
 }
 

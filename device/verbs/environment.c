@@ -126,8 +126,8 @@ static uint64_t stamped_acks(const struct oche_counters *counters, const uint64_
 }
 
 /* Prints the scheme's own counters in one line, if it has any. */
-static void tell_counters(const char *address, const struct oche_counters *counters,
-                          const uint64_t *counted)
+static void print_counters(const char *address, const struct oche_counters *counters,
+                           const uint64_t *counted)
 {
     char text[400] = "";
     size_t at = 0;
@@ -227,7 +227,7 @@ OCHE_UNCHECKED void ov_report_stats(struct ov_port *port)
            address, ov_cc(), s.nic.acks_sent, s.nic.acks_received, stamped_acks(counters, counted),
            s.nic.cnps_sent, s.nic.cnps_received, s.nic.ce_received, s.nic.ce_marked,
            s.nic.cc_packets_sent, s.nic.cc_packets_received, s.held, s.held_in_vain);
-    tell_counters(address, counters, counted);
+    print_counters(address, counters, counted);
     ov_report_causes(address, all);
 }
 

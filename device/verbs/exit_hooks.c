@@ -74,7 +74,7 @@ static struct sigaction ours(void)
 }
 
 /* The handler instead of one that the program installed for one time (SA_RESETHAND). */
-static void once(int number, siginfo_t *info, void *context)
+static void handle_once(int number, siginfo_t *info, void *context)
 {
     const struct sigaction called = theirs[number], after = ours();
 
@@ -95,7 +95,7 @@ static struct sigaction in_place_of(const struct sigaction *wanted)
         return ours();
     if ((wanted->sa_flags & (int)SA_RESETHAND) != 0 &&
         ((wanted->sa_flags & SA_SIGINFO) != 0 || wanted->sa_handler != SIG_IGN)) {
-        action.sa_sigaction = once;
+        action.sa_sigaction = handle_once;
         action.sa_flags = (wanted->sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO;
     }
     return action;
@@ -105,7 +105,7 @@ static struct sigaction in_place_of(const struct sigaction *wanted)
 static bool stands_in(const struct sigaction *action)
 {
     return action->sa_handler == atomic_load(&end_by) ||
-           ((action->sa_flags & SA_SIGINFO) != 0 && action->sa_sigaction == once);
+           ((action->sa_flags & SA_SIGINFO) != 0 && action->sa_sigaction == handle_once);
 }
 
 /* Handles sigaction for a watched signal. No other thread or handler is here meanwhile. */
@@ -313,7 +313,7 @@ EXEC_LIST(execle, true, execve(path, argv, envp))
  * Looks all functions up before there are threads: the child of a fork must not wait for a lock of
  * the dynamic linker's that another thread of its parent had.
  */
-static void __attribute__((constructor)) look_up(void)
+static void __attribute__((constructor)) find_functions(void)
 {
     (void)NEXT(sigaction);
     (void)NEXT(_exit);

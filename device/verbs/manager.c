@@ -45,7 +45,7 @@ int oche_manager_take_service(struct ibv_context *context, uint64_t service_id)
     return oche_device_take_service(ov_port_of(context)->device, service_id) ? 0 : errno;
 }
 
-bool oche_manager_service_held(struct ibv_context *context, uint64_t service_id)
+bool oche_manager_service_taken(struct ibv_context *context, uint64_t service_id)
 {
     return oche_device_service_taken(ov_port_of(context)->device, service_id);
 }

@@ -34,7 +34,7 @@ struct ibv_qp *oche_manager_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr
  */
 int oche_manager_take_service(struct ibv_context *context, uint64_t service_id);
 /* True if this process or another one of the address has taken the service. */
-bool oche_manager_service_held(struct ibv_context *context, uint64_t service_id);
+bool oche_manager_service_taken(struct ibv_context *context, uint64_t service_id);
 void oche_manager_release_service(struct ibv_context *context, uint64_t service_id);
 /* Returns the uppermost 6 bits of the process's communication IDs. */
 unsigned oche_manager_slot(struct ibv_context *context);

@@ -62,7 +62,7 @@ static int look_at(struct dl_phdr_info *object, size_t bytes, void *context)
     return 0;
 }
 
-static void look(const char *why)
+static void check_libraries(const char *why)
 {
     struct found found = {0};
 
@@ -84,12 +84,13 @@ static void look(const char *why)
 static void __attribute__((constructor)) at_start(void)
 {
     started = getpid();
-    look("run `oche exec` on this program itself, which loads oche's first (a DT_RPATH or "
-         "LD_LIBRARY_PATH leads to the other one)");
+    check_libraries(
+        "run `oche exec` on this program itself, which loads oche's first (a DT_RPATH or "
+        "LD_LIBRARY_PATH leads to the other one)");
 }
 
 static void __attribute__((destructor)) at_end(void)
 {
     if (started == getpid())
-        look("it was opened by its path; open libibverbs.so.1 without a folder");
+        check_libraries("it was opened by its path; open libibverbs.so.1 without a folder");
 }

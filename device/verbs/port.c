@@ -30,13 +30,13 @@
 #include "device/verbs/internal.h"
 
 /* the thread stops being eager after this many rounds without packets or with a poller */
-#define EAGER           4
-#define LOOK_FOR_LOSSES (100 * OCHE_MS)
-#define KEEP_NAMES      (250 * OCHE_MS)
-#define POLLING         (3 * OCHE_US) /* a thread counts as polling for this long after a poll */
-#define SUBSTITUTES     65534
-#define MOST_SILENT     3               /* most lines of a process about silent peers */
-#define LAST_WORDS      (300 * OCHE_MS) /* how long the process's end waits for each lock */
+#define EAGER             4
+#define LOSSES_CHECK      (100 * OCHE_MS)
+#define KEEP_NAMES        (250 * OCHE_MS)
+#define POLLING           (3 * OCHE_US) /* a thread counts as polling for this long after a poll */
+#define SUBSTITUTES       65534
+#define MOST_SILENT       3               /* most lines of a process about silent peers */
+#define LONGEST_LOCK_WAIT (300 * OCHE_MS) /* how long the process's end waits for each lock */
 
 static struct oche_lock ports_lock = OCHE_LOCK_INITIALIZER;
 static struct ov_port *ports OCHE_GUARDED_BY(ports_lock);
@@ -70,7 +70,7 @@ void ov_port_call_thread(struct ov_port *port)
 }
 
 /* True if other threads make progress, so that the port's thread need not make it. */
-static bool others_are_at_it(struct ov_port *port)
+static bool others_make_progress(struct ov_port *port)
 {
     return atomic_exchange_explicit(&port->active, false, memory_order_relaxed) ||
            atomic_load(&port->sleepers) > 0;
@@ -79,7 +79,7 @@ static bool others_are_at_it(struct ov_port *port)
 /*
  * True if another thread has just made progress. `own`: when the port's thread last made progress.
  */
-static bool somebody_polls(const struct ov_port *port, oche_time own)
+static bool another_thread_polls(const struct ov_port *port, oche_time own)
 {
     const oche_time last = oche_device_progressed(port->device);
 
@@ -96,14 +96,14 @@ struct losses {
  * Prints once that the receive buffer was too small, if that lost data: a program with queue pairs
  * that do not retransmit may wait for ever.
  */
-static void look_for_losses(struct ov_port *port, struct losses *losses, oche_time now)
+static void check_losses(struct ov_port *port, struct losses *losses, oche_time now)
 {
     uint32_t datagrams, bytes;
     char address[OCHE_ADDRESS_TEXT];
 
     if (losses->told || now < losses->next)
         return;
-    losses->next = now + LOOK_FOR_LOSSES;
+    losses->next = now + LOSSES_CHECK;
     losses->wanted = false;
     if (!oche_device_losses(port->device, &datagrams, &bytes) || datagrams == 0)
         return;
@@ -125,14 +125,14 @@ static void keep_names(struct ov_port *port, oche_time *next, oche_time now)
 }
 
 /* Returns the longest time that the port's thread may sleep. */
-static oche_time patience_of(const struct ov_port *port, unsigned patience,
-                             const struct losses *losses, oche_time now)
+static oche_time longest_sleep(const struct ov_port *port, unsigned patience,
+                               const struct losses *losses, oche_time now)
 {
     const oche_time view = oche_time_min(ov_view_wait(port, now), KEEP_NAMES);
 
     if (patience > 0)
         return OV_NAP;
-    return losses->wanted && !losses->told ? oche_time_min(view, LOOK_FOR_LOSSES) : view;
+    return losses->wanted && !losses->told ? oche_time_min(view, LOSSES_CHECK) : view;
 }
 
 static void *run(void *argument)
@@ -150,13 +150,13 @@ static void *run(void *argument)
         bool polled;
         unsigned packets;
 
-        look_for_losses(port, &losses, now);
+        check_losses(port, &losses, now);
         ov_warn_retransmissions(port, now);
         ov_view_update(port, now);
         keep_names(port, &keep, now);
         if (atomic_exchange_explicit(&port->answered, false, memory_order_relaxed))
             patience = 0;
-        if ((patience == 0 || atomic_load(&port->sleepers) > 0) && others_are_at_it(port)) {
+        if ((patience == 0 || atomic_load(&port->sleepers) > 0) && others_make_progress(port)) {
             patience = 0;
             losses.wanted = true;
             if (atomic_exchange(&port->eager, false))
@@ -164,7 +164,7 @@ static void *run(void *argument)
             nap(port, call);
             continue;
         }
-        polled = somebody_polls(port, own);
+        polled = another_thread_polls(port, own);
         packets = oche_device_progress_checked(port->device);
         own = oche_device_progressed(port->device);
         losses.wanted |= packets > 0;
@@ -175,7 +175,7 @@ static void *run(void *argument)
             /* the packets may complete work that a sleeper waits for */
             oche_device_wake(port->device);
         if (packets == 0 && !atomic_load(&port->stop))
-            oche_device_wait(port->device, since, patience_of(port, patience, &losses, now));
+            oche_device_wait(port->device, since, longest_sleep(port, patience, &losses, now));
     }
     return NULL;
 }
@@ -215,7 +215,7 @@ static bool port_is_gone(void)
 }
 
 /* Prints the line once, as it is true for every device. */
-static void say_gone(void)
+static void print_port_taken(void)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
 
@@ -236,7 +236,7 @@ static bool open_somewhere(struct ov_port *port, struct oche_device_config *conf
     if (try_open(port, config, &device->address, &error))
         return true;
     if (errno == EADDRINUSE && port_is_gone()) {
-        say_gone();
+        print_port_taken();
         errno = EADDRINUSE;
         return false;
     }
@@ -265,7 +265,7 @@ static bool open_somewhere(struct ov_port *port, struct oche_device_config *conf
 }
 
 /* Prints the name of the capture's file if another device or process is using the given one. */
-static void tell_capture(const struct ov_port *port, const char *asked)
+static void print_capture_name(const struct ov_port *port, const char *asked)
 {
     const char *file = oche_device_capture(port->device);
     char address[OCHE_ADDRESS_TEXT];
@@ -306,7 +306,7 @@ static bool start_thread(struct ov_port *port)
 }
 
 /* True for errors with which a program can do something. */
-static bool told_as_it_is(int error)
+static bool is_actionable(int error)
 {
     return error == EADDRINUSE || error == ENOMEM || error == EMFILE || error == ENFILE;
 }
@@ -318,7 +318,7 @@ static uint64_t line_rate_of(const struct ov_device *device)
 }
 
 /* Called under the device's lock. */
-static void say_silent(void *context, const struct oche_address *peer)
+static void print_silent_peer(void *context, const struct oche_address *peer)
 {
     static _Atomic unsigned told;
     const struct ov_port *port = context;
@@ -349,7 +349,7 @@ static struct ov_port *open_new(const struct ov_device *device) OCHE_NEEDS(ports
                                         .completion_events_over = ov_completion_events_over,
                                         .cq_error = ov_cq_error,
                                         .qp_event = ov_qp_event,
-                                        .silent_peer = say_silent,
+                                        .silent_peer = print_silent_peer,
                                         .too_large = ov_say_too_large,
                                         .srq_limit = ov_srq_limit,
                                         .context = port};
@@ -360,9 +360,9 @@ static struct ov_port *open_new(const struct ov_device *device) OCHE_NEEDS(ports
     if (!ov_environment(&config) || !ov_poll_mode(&port->poll) ||
         !open_somewhere(port, &config, device)) {
         free(port);
-        return ov_null(told_as_it_is(errno) ? errno : EINVAL);
+        return ov_null(is_actionable(errno) ? errno : EINVAL);
     }
-    tell_capture(port, config.capture);
+    print_capture_name(port, config.capture);
     pthread_mutex_init(&port->lock, NULL);
     port->wanted = device->address;
     port->strict = ov_is_strict();
@@ -430,7 +430,7 @@ struct timespec ov_soon(void)
     uint64_t ns;
 
     clock_gettime(CLOCK_REALTIME, &time);
-    ns = (uint64_t)time.tv_nsec + LAST_WORDS / OCHE_NS;
+    ns = (uint64_t)time.tv_nsec + LONGEST_LOCK_WAIT / OCHE_NS;
     time.tv_sec += (time_t)(ns / 1000000000);
     time.tv_nsec = (long)(ns % 1000000000);
     return time;
@@ -506,7 +506,7 @@ OCHE_UNCHECKED void ov_ports_report(void)
  * counters: perftest, for example, does not close its devices if it sends datagrams. A signal
  * handler that calls exit may have interrupted a thread that has a lock.
  */
-static void __attribute__((destructor)) end_of_all(void)
+static void __attribute__((destructor)) at_program_exit(void)
 {
     if (oche_critical_depth > 0) {
         ov_exit_now();

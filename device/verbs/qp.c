@@ -138,7 +138,7 @@ static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_at
 
 /* ---- creation and destruction ---- */
 
-static void hold_others(struct ov_qp *qp)
+static void take_references(struct ov_qp *qp)
 {
     const uint32_t unreliable = qp->qp.qp_type == IBV_QPT_UC;
 
@@ -151,7 +151,7 @@ static void hold_others(struct ov_qp *qp)
         atomic_fetch_add(&ov_srq_of(qp->qp.srq)->users, 1);
 }
 
-static void release_others(struct ov_qp *qp)
+static void release_references(struct ov_qp *qp)
 {
     const uint32_t unreliable = qp->qp.qp_type == IBV_QPT_UC;
 
@@ -203,7 +203,7 @@ struct ibv_qp *ov_create_qp_numbered(struct ibv_context *context, struct ibv_qp_
     qp->qp.qp_num = qp->qp.handle = oche_qp_number(qp->core);
     qp->qp.state = IBV_QPS_RESET;
     qp->qp.qp_type = attr->qp_type;
-    hold_others(qp);
+    take_references(qp);
     if (!qp->port->strict || number != 0 || ov_strict_add(qp)) /* not queue pair 1, our own */
         return &qp->qp;
     ibv_destroy_qp(&qp->qp);
@@ -248,7 +248,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
     ov_cq_forget_qp(ov_cq_of(qp->send_cq), qp->qp_num);
     ov_cq_forget_qp(ov_cq_of(qp->recv_cq), qp->qp_num);
     ov_strict_remove(own);
-    release_others(own);
+    release_references(own);
     ov_qp_ex_destroy(own);
     pthread_mutex_destroy(&own->send_lock);
     pthread_mutex_destroy(&own->recv_lock);

@@ -54,8 +54,8 @@ void ov_report_connections(void)
 /* ---- causes ---- */
 
 /* Prints the sum of a range of counters, and those that are not 0. */
-static void tell_range(const char *address, const char *what, const uint64_t *counters,
-                       unsigned first, unsigned end)
+static void print_range(const char *address, const char *what, const uint64_t *counters,
+                        unsigned first, unsigned end)
 {
     char text[900] = "";
     uint64_t sum = 0;
@@ -74,8 +74,8 @@ static void tell_range(const char *address, const char *what, const uint64_t *co
 
 void ov_report_causes(const char *address, const uint64_t *counters)
 {
-    tell_range(address, "sent again", counters, OCHE_VIEW_RESENT_AT, OCHE_VIEW_DROPPED_AT);
-    tell_range(address, "dropped", counters, OCHE_VIEW_DROPPED_AT, OCHE_VIEW_COUNTERS);
+    print_range(address, "sent again", counters, OCHE_VIEW_RESENT_AT, OCHE_VIEW_DROPPED_AT);
+    print_range(address, "dropped", counters, OCHE_VIEW_DROPPED_AT, OCHE_VIEW_COUNTERS);
     if (counters[OCHE_VIEW_HUNG] > 0)
         ov_say("%s: hung queue pairs %" PRIu64 ", a fault of oche: please report it", address,
                counters[OCHE_VIEW_HUNG]);

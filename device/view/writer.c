@@ -92,7 +92,7 @@ struct oche_view *oche_view_writer_view(struct oche_view_writer *writer)
  * The file may have been removed: the end of a session removes /run/user/UID, and a process that
  * saw the file before it had its lock took it for a left-over one.
  */
-static bool is_gone(const struct oche_view_writer *writer)
+static bool is_removed(const struct oche_view_writer *writer)
 {
     struct stat about;
 
@@ -103,7 +103,7 @@ void oche_view_writer_write(struct oche_view_writer *writer)
 {
     struct stat about;
 
-    if (is_gone(writer)) {
+    if (is_removed(writer)) {
         if (is_ours(writer, &about))
             close(writer->file);
         make_file(writer);
@@ -123,7 +123,7 @@ void oche_view_writer_close(struct oche_view_writer *writer)
     snprintf(path, sizeof(path), "%s/%s", writer->folder, writer->name);
     struct stat about;
 
-    if (!is_gone(writer))
+    if (!is_removed(writer))
         unlink(path);
     if (is_ours(writer, &about))
         close(writer->file);

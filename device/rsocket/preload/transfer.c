@@ -14,7 +14,7 @@
 #define PIECE 65536 /* bytes of a file sent at a time */
 
 /* As TCP: a write to a connection that the program has ended raises a signal. */
-static ssize_t told(ssize_t sent, int flags)
+static ssize_t with_signal(ssize_t sent, int flags)
 {
     if (sent < 0 && errno == EPIPE && (flags & MSG_NOSIGNAL) == 0) {
         pthread_kill(pthread_self(), SIGPIPE);
@@ -120,7 +120,7 @@ ssize_t __recvfrom_chk(int descriptor, void *to, size_t bytes, size_t room, int 
 ssize_t send(int descriptor, const void *from, size_t bytes, int flags)
 {
     if (rp_is_rdma(descriptor))
-        return told(rsend(descriptor, from, bytes, flags), flags);
+        return with_signal(rsend(descriptor, from, bytes, flags), flags);
     return rp_is_parents(descriptor) ? -1 : rp_real()->send(descriptor, from, bytes, flags);
 }
 
@@ -128,7 +128,7 @@ ssize_t sendto(int descriptor, const void *from, size_t bytes, int flags,
                const struct sockaddr *address, socklen_t address_bytes)
 {
     if (rp_is_rdma(descriptor)) /* a connected stream ignores the address */
-        return told(rsend(descriptor, from, bytes, flags), flags);
+        return with_signal(rsend(descriptor, from, bytes, flags), flags);
     return rp_is_parents(descriptor)
                ? -1
                : rp_real()->sendto(descriptor, from, bytes, flags, address, address_bytes);
@@ -137,7 +137,7 @@ ssize_t sendto(int descriptor, const void *from, size_t bytes, int flags,
 ssize_t sendmsg(int descriptor, const struct msghdr *message, int flags)
 {
     if (rp_is_rdma(descriptor))
-        return told(rsendmsg(descriptor, message, flags), flags);
+        return with_signal(rsendmsg(descriptor, message, flags), flags);
     return rp_is_parents(descriptor) ? -1 : rp_real()->sendmsg(descriptor, message, flags);
 }
 
@@ -161,14 +161,14 @@ int sendmmsg(int descriptor, struct mmsghdr *messages, unsigned count, int flags
 ssize_t write(int descriptor, const void *from, size_t bytes)
 {
     if (rp_is_rdma(descriptor))
-        return told(rwrite(descriptor, from, bytes), 0);
+        return with_signal(rwrite(descriptor, from, bytes), 0);
     return rp_is_parents(descriptor) ? -1 : rp_real()->write(descriptor, from, bytes);
 }
 
 ssize_t writev(int descriptor, const struct iovec *pieces, int count)
 {
     if (rp_is_rdma(descriptor))
-        return told(rwritev(descriptor, pieces, count), 0);
+        return with_signal(rwritev(descriptor, pieces, count), 0);
     return rp_is_parents(descriptor) ? -1 : rp_real()->writev(descriptor, pieces, count);
 }
 
@@ -188,7 +188,7 @@ static ssize_t send_file(int to, int from, off_t *at, size_t bytes)
         some = pread(from, piece, wanted, *at);
         if (some <= 0)
             break;
-        sent = told(rsend(to, piece, (size_t)some, 0), 0);
+        sent = with_signal(rsend(to, piece, (size_t)some, 0), 0);
         if (sent < 0) {
             some = -1;
             break;

@@ -53,8 +53,8 @@ static void both_ends(void **state)
             taken += some;
             stuck = 0;
         }
-        if (rs_inflow_should_tell(&in) && (seed >> 61) % 2 == 0) {
-            if (rs_inflow_tell(&in, &offset, &entry)) {
+        if (rs_inflow_should_give(&in) && (seed >> 61) % 2 == 0) {
+            if (rs_inflow_give(&in, &offset, &entry)) {
                 const struct rs_place place = {.address = offset, .length = HALF};
 
                 assert_true(entry < RS_PLACES);
@@ -83,7 +83,7 @@ static void more_than_granted(void **state)
     assert_false(rs_inflow_arrived(&in, 2)); /* beyond the end of the place */
     assert_true(rs_inflow_arrived(&in, 1));
     assert_false(rs_inflow_arrived(&in, 1)); /* the other half was not granted yet */
-    assert_true(rs_inflow_tell(&in, &offset, &entry));
+    assert_true(rs_inflow_give(&in, &offset, &entry));
     assert_int_equal(offset, HALF);
     assert_int_equal(entry, 1);
     assert_true(rs_inflow_arrived(&in, HALF));
@@ -101,7 +101,7 @@ static void more_messages_than_credits(void **state)
         assert_true(rs_inflow_arrived(&in, 1));
     assert_false(rs_inflow_arrived(&in, 1));
     assert_false(rs_inflow_counted(&in));
-    rs_inflow_tell(&in, &offset, &entry);
+    rs_inflow_give(&in, &offset, &entry);
     for (int i = 0; i < CREDITS; i++)
         assert_true(rs_inflow_arrived(&in, 1));
     assert_false(rs_inflow_arrived(&in, 1));

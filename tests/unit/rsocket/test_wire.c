@@ -105,14 +105,14 @@ static void any_hello(void **state)
 static void iomaps(void **state)
 {
     (void)state;
-    assert_int_equal(rs_iomaps_sayable(0), 0);
-    assert_int_equal(rs_iomaps_sayable(128), 128);
-    assert_int_equal(rs_iomaps_sayable(129), 128);
-    assert_int_equal(rs_iomaps_sayable(256), 256);
-    assert_int_equal(rs_iomaps_sayable(1000), 768);
-    assert_int_equal(rs_iomaps_sayable(UINT32_MAX), 127 * 256);
+    assert_int_equal(rs_iomaps_rounded(0), 0);
+    assert_int_equal(rs_iomaps_rounded(128), 128);
+    assert_int_equal(rs_iomaps_rounded(129), 128);
+    assert_int_equal(rs_iomaps_rounded(256), 256);
+    assert_int_equal(rs_iomaps_rounded(1000), 768);
+    assert_int_equal(rs_iomaps_rounded(UINT32_MAX), 127 * 256);
     for (uint32_t i = 0; i < 40000; i++)
-        assert_true(rs_iomaps_sayable(i) <= i);
+        assert_true(rs_iomaps_rounded(i) <= i);
 }
 
 static void immediates(void **state)
