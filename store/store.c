@@ -17,6 +17,7 @@
 #include "store/csv.h"
 #include "store/database.h"
 #include "store/old_counters.sql.h"
+#include "store/row.h"
 #include "store/run.sql.h"
 
 #define TEXT_OF(x)  #x
@@ -231,75 +232,15 @@ struct oche_results *oche_results_create(const char *path, struct oche_error *er
 
 /* ---- rows ---- */
 
-/*
- * SQLite's integers are signed: OCHE_NEVER becomes NULL, and any other value that does not fit
- * becomes the largest integer.
- */
-static void bind_u64(sqlite3_stmt *statement, int column, uint64_t value)
-{
-    if (value == OCHE_NEVER)
-        sqlite3_bind_null(statement, column);
-    else
-        sqlite3_bind_int64(statement, column, value > INT64_MAX ? INT64_MAX : (int64_t)value);
-}
-
-/* A value of a row. */
-struct cell {
-    enum { CELL_TEXT, CELL_TEXT_OR_NULL, CELL_NUMBER, CELL_REAL } kind;
-    const char *text; /* CELL_TEXT: NULL becomes "" */
-    uint64_t number;
-    double real; /* NAN becomes NULL */
-};
-#define TEXT(value)                                                                                \
-    {                                                                                              \
-        CELL_TEXT, .text = (value)                                                                 \
-    }
-#define TEXT_OR_NULL(value)                                                                        \
-    {                                                                                              \
-        CELL_TEXT_OR_NULL, .text = (value)                                                         \
-    }
-#define NUMBER(value)                                                                              \
-    {                                                                                              \
-        CELL_NUMBER, .number = (value)                                                             \
-    }
-#define REAL(value)                                                                                \
-    {                                                                                              \
-        CELL_REAL, .real = (value)                                                                 \
-    }
-
-static void bind_text(sqlite3_stmt *statement, int column, const struct cell *cell)
-{
-    const char *text = cell->text != NULL || cell->kind == CELL_TEXT_OR_NULL ? cell->text : "";
-
-    OCHE_GOT(sqlite3_bind_text(statement, column, text, -1, SQLITE_TRANSIENT) != SQLITE_NOMEM);
-}
-
-static void add(struct oche_results *results, enum statement which, const struct cell *cells,
+static void add(struct oche_results *results, enum statement which, const struct oche_cell *cells,
                 size_t count)
 {
-    sqlite3_stmt *row = results->add[which];
-
-    if (results->failed)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        const int column = (int)i + 1;
-
-        if (cells[i].kind == CELL_TEXT || cells[i].kind == CELL_TEXT_OR_NULL)
-            bind_text(row, column, &cells[i]);
-        else if (cells[i].kind == CELL_NUMBER)
-            bind_u64(row, column, cells[i].number);
-        else
-            sqlite3_bind_double(row, column, cells[i].real);
-    }
-    if (sqlite3_step(row) != SQLITE_DONE)
+    if (!results->failed && !oche_row_add(results->add[which], cells, count))
         fail(results);
-    sqlite3_reset(row);
 }
 
 /* Adds a row: ADD(results, STATEMENT, TEXT(…), NUMBER(…), …). */
-#define ADD(results, which, ...)                                                                   \
-    add(results, which, (const struct cell[]){__VA_ARGS__},                                        \
-        OCHE_COUNT_OF(((const struct cell[]){__VA_ARGS__})))
+#define ADD(results, which, ...) add(results, which, OCHE_CELLS(__VA_ARGS__))
 
 void oche_results_info(struct oche_results *results, const char *key, const char *value)
 {

@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 
+#include "store/row.h"
 #include "store/sweep_store.h"
 
 enum oche_sweep_statement {
@@ -44,16 +45,8 @@ struct oche_sweep_store {
 
 /* Runs statements; a failure is kept, as in every function here. */
 void oche_sweep_sql(struct oche_sweep_store *store, const char *sql);
-/* Returns the statement, ready for its values; NULL after a failure. */
-sqlite3_stmt *oche_sweep_row(struct oche_sweep_store *store, enum oche_sweep_statement which);
-/* Runs the statement with the values that it has. */
-void oche_sweep_end_row(struct oche_sweep_store *store, sqlite3_stmt *statement);
-/*
- * Binds a text; NULL becomes "". Without memory SQLite would bind NULL: such a row is refused, or
- * left out where it may be there.
- */
-void oche_sweep_bind_text(sqlite3_stmt *statement, int column, const char *text);
-/* Binds a number; NAN becomes NULL. */
-void oche_sweep_bind_real(sqlite3_stmt *statement, int column, double value);
+/* Runs a statement with these values (store/row.h); does nothing after a failure. */
+void oche_sweep_add(struct oche_sweep_store *store, enum oche_sweep_statement which,
+                    const struct oche_cell *cells, size_t count);
 
 #endif

@@ -287,43 +287,23 @@ static void store_number(struct oche_sweep_store *store, const char *key, uint64
     oche_sweep_store_info(store, key, text);
 }
 
-sqlite3_stmt *oche_sweep_row(struct oche_sweep_store *store, enum oche_sweep_statement which)
+void oche_sweep_add(struct oche_sweep_store *store, enum oche_sweep_statement which,
+                    const struct oche_cell *cells, size_t count)
 {
-    return store->failed ? NULL : store->use[which];
-}
-
-void oche_sweep_end_row(struct oche_sweep_store *store, sqlite3_stmt *statement)
-{
-    if (sqlite3_step(statement) != SQLITE_DONE)
+    if (!store->failed && !oche_row_add(store->use[which], cells, count))
         fail(store);
-    sqlite3_reset(statement);
-}
-
-void oche_sweep_bind_text(sqlite3_stmt *statement, int column, const char *text)
-{
-    OCHE_GOT(sqlite3_bind_text(statement, column, text != NULL ? text : "", -1, SQLITE_TRANSIENT) !=
-             SQLITE_NOMEM);
 }
 
 static void store_axes(struct oche_sweep_store *store,
                        const struct oche_sweep_description *description)
 {
     for (size_t axis = 0; axis < description->axis_count; axis++) {
-        sqlite3_stmt *add = oche_sweep_row(store, ADD_AXIS);
-
-        if (add == NULL)
-            return;
-        sqlite3_bind_int64(add, 1, (int64_t)axis);
-        oche_sweep_bind_text(add, 2, description->axes[axis].key);
-        oche_sweep_end_row(store, add);
+        oche_sweep_add(store, ADD_AXIS,
+                       OCHE_CELLS(NUMBER(axis), TEXT(description->axes[axis].key)));
         for (size_t number = 0; number < description->axes[axis].count; number++) {
-            add = oche_sweep_row(store, ADD_AXIS_VALUE);
-            if (add == NULL)
-                return;
-            sqlite3_bind_int64(add, 1, (int64_t)axis);
-            sqlite3_bind_int64(add, 2, (int64_t)number);
-            oche_sweep_bind_text(add, 3, description->axes[axis].values[number]);
-            oche_sweep_end_row(store, add);
+            oche_sweep_add(store, ADD_AXIS_VALUE,
+                           OCHE_CELLS(NUMBER(axis), NUMBER(number),
+                                      TEXT(description->axes[axis].values[number])));
         }
     }
 }
@@ -490,47 +470,21 @@ bool oche_sweep_store_commit(struct oche_sweep_store *store, struct oche_error *
 
 /* ---- rows ---- */
 
-void oche_sweep_bind_real(sqlite3_stmt *statement, int column, double value)
-{
-    if (isnan(value))
-        sqlite3_bind_null(statement, column);
-    else
-        sqlite3_bind_double(statement, column, value);
-}
-
 void oche_sweep_store_info(struct oche_sweep_store *store, const char *key, const char *value)
 {
-    sqlite3_stmt *add = oche_sweep_row(store, ADD_INFO);
-
-    if (add == NULL)
-        return;
-    oche_sweep_bind_text(add, 1, key);
-    oche_sweep_bind_text(add, 2, value);
-    oche_sweep_end_row(store, add);
+    oche_sweep_add(store, ADD_INFO, OCHE_CELLS(TEXT(key), TEXT(value)));
 }
 
 void oche_sweep_store_parameter(struct oche_sweep_store *store, const char *key, const char *value,
                                 const char *unit, bool given)
 {
-    sqlite3_stmt *add = oche_sweep_row(store, ADD_PARAMETER);
-
-    if (add == NULL)
-        return;
-    oche_sweep_bind_text(add, 1, key);
-    oche_sweep_bind_text(add, 2, value);
-    oche_sweep_bind_text(add, 3, unit);
-    sqlite3_bind_int(add, 4, given);
-    oche_sweep_end_row(store, add);
+    oche_sweep_add(store, ADD_PARAMETER,
+                   OCHE_CELLS(TEXT(key), TEXT(value), TEXT(unit), NUMBER(given)));
 }
 
 static void forget(struct oche_sweep_store *store, size_t point, enum oche_sweep_statement which)
 {
-    sqlite3_stmt *remove = oche_sweep_row(store, which);
-
-    if (remove == NULL)
-        return;
-    sqlite3_bind_int64(remove, 1, (int64_t)point);
-    oche_sweep_end_row(store, remove);
+    oche_sweep_add(store, which, OCHE_CELLS(NUMBER(point)));
 }
 
 void oche_sweep_store_point(struct oche_sweep_store *store, const struct oche_sweep_point *point)
@@ -540,79 +494,39 @@ void oche_sweep_store_point(struct oche_sweep_store *store, const struct oche_sw
     forget(store, point->id, FORGET_VALUES);
     forget(store, point->id, FORGET_METRICS);
     forget(store, point->id, FORGET_DISTRIBUTIONS);
-    sqlite3_stmt *add = oche_sweep_row(store, ADD_POINT);
+    const bool done = strcmp(point->status, "done") == 0;
+    const struct oche_cell number = NUMBER(point->seed), text = TEXT(seed);
 
-    if (add == NULL)
-        return;
     snprintf(seed, sizeof(seed), "%" PRIu64, point->seed);
     snprintf(hash, sizeof(hash), "%016" PRIx64, point->trace_hash);
-    sqlite3_bind_int64(add, 1, (int64_t)point->id);
-    sqlite3_bind_int64(add, 2, point->repeat);
-    if (point->seed <= INT64_MAX)
-        sqlite3_bind_int64(add, 3, (int64_t)point->seed);
-    else
-        oche_sweep_bind_text(add, 3, seed);
-    oche_sweep_bind_text(add, 4, point->status);
-    if (point->error == NULL)
-        sqlite3_bind_null(add, 5);
-    else
-        oche_sweep_bind_text(add, 5, point->error);
-    if (strcmp(point->status, "done") == 0) {
-        oche_sweep_bind_real(add, 6, point->wall_s);
-        oche_sweep_bind_text(add, 7, hash);
-    } else { /* a point that did not finish has neither time nor hash */
-        sqlite3_bind_null(add, 6);
-        sqlite3_bind_null(add, 7);
-    }
-    oche_sweep_end_row(store, add);
+    /* A point that did not finish has neither time nor hash. */
+    oche_sweep_add(store, ADD_POINT,
+                   OCHE_CELLS(NUMBER(point->id), NUMBER(point->repeat),
+                              point->seed <= INT64_MAX ? number : text, TEXT(point->status),
+                              TEXT_OR_NULL(point->error), REAL(done ? point->wall_s : NAN),
+                              TEXT_OR_NULL(done ? hash : NULL)));
     for (size_t axis = 0; axis < store->axis_count; axis++) {
-        add = oche_sweep_row(store, ADD_POINT_VALUE);
-        if (add == NULL)
-            return;
-        sqlite3_bind_int64(add, 1, (int64_t)point->id);
-        sqlite3_bind_int64(add, 2, (int64_t)axis);
-        sqlite3_bind_int64(add, 3, (int64_t)point->numbers[axis]);
-        oche_sweep_end_row(store, add);
+        oche_sweep_add(store, ADD_POINT_VALUE,
+                       OCHE_CELLS(NUMBER(point->id), NUMBER(axis), NUMBER(point->numbers[axis])));
     }
 }
 
 void oche_sweep_store_metric(struct oche_sweep_store *store, size_t point, const char *name,
                              const char *unit, const char *help, double value)
 {
-    sqlite3_stmt *add = oche_sweep_row(store, ADD_METRIC_NAME);
-
-    if (add == NULL)
-        return;
-    oche_sweep_bind_text(add, 1, name);
-    oche_sweep_bind_text(add, 2, unit);
-    oche_sweep_bind_text(add, 3, help);
-    oche_sweep_end_row(store, add);
-    add = oche_sweep_row(store, ADD_METRIC);
-    if (add == NULL)
-        return;
-    sqlite3_bind_int64(add, 1, (int64_t)point);
-    oche_sweep_bind_text(add, 2, name);
-    oche_sweep_bind_real(add, 3, value);
-    oche_sweep_end_row(store, add);
+    oche_sweep_add(store, ADD_METRIC_NAME, OCHE_CELLS(TEXT(name), TEXT(unit), TEXT(help)));
+    oche_sweep_add(store, ADD_METRIC, OCHE_CELLS(NUMBER(point), TEXT(name), REAL(value)));
 }
 
 void oche_sweep_store_distribution(struct oche_sweep_store *store, size_t point, const char *name,
                                    const char *unit, uint64_t samples, const double *values,
                                    size_t count, uint32_t step)
 {
-    for (size_t i = 0; i < count; i++) {
-        sqlite3_stmt *add = oche_sweep_row(store, ADD_PERCENTILE);
-
-        if (add == NULL)
-            return;
-        sqlite3_bind_int64(add, 1, (int64_t)point);
-        oche_sweep_bind_text(add, 2, name);
-        oche_sweep_bind_text(add, 3, unit);
-        sqlite3_bind_int64(add, 4, samples > INT64_MAX ? INT64_MAX : (int64_t)samples);
-        sqlite3_bind_int64(add, 5, (int64_t)(i * step));
-        oche_sweep_bind_real(add, 6, values[i]);
-        oche_sweep_end_row(store, add);
-    }
+    for (size_t i = 0; i < count; i++)
+        oche_sweep_add(store, ADD_PERCENTILE,
+                       OCHE_CELLS(NUMBER(point), TEXT(name), TEXT(unit),
+                                  NUMBER(samples < INT64_MAX ? samples : INT64_MAX),
+                                  NUMBER(i * step), REAL(values[i])));
 }
 
 /* ---- reading, during the sweep ---- */
@@ -624,9 +538,15 @@ static void end_reading(struct oche_sweep_store *store, sqlite3_stmt *list)
         fail(store);
 }
 
+/* Returns a statement that lists; NULL after a failure. */
+static sqlite3_stmt *list_of(struct oche_sweep_store *store, enum oche_sweep_statement which)
+{
+    return store->failed ? NULL : store->use[which];
+}
+
 size_t oche_sweep_store_done(struct oche_sweep_store *store, bool *done, size_t count)
 {
-    sqlite3_stmt *list = oche_sweep_row(store, LIST_DONE);
+    sqlite3_stmt *list = list_of(store, LIST_DONE);
     size_t found = 0;
 
     memset(done, 0, count * sizeof(*done));
@@ -652,13 +572,13 @@ static double real_of(sqlite3_stmt *statement, int column)
 void oche_sweep_store_values(struct oche_sweep_store *store, const char *name, double *values,
                              size_t count)
 {
-    sqlite3_stmt *list = oche_sweep_row(store, LIST_VALUES);
+    sqlite3_stmt *list = list_of(store, LIST_VALUES);
 
     for (size_t i = 0; i < count; i++)
         values[i] = NAN;
     if (list == NULL)
         return;
-    oche_sweep_bind_text(list, 1, name);
+    OCHE_GOT(sqlite3_bind_text(list, 1, name, -1, SQLITE_TRANSIENT) != SQLITE_NOMEM);
     while (sqlite3_step(list) == SQLITE_ROW) {
         int64_t point = sqlite3_column_int64(list, 0);
 
