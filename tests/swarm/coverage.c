@@ -63,8 +63,8 @@ void coverage_make(struct coverage *coverage, const struct oche_schema *schema)
     }
     for (unsigned twin = TWIN_TWO; twin < TWINS; twin++)
         add(coverage, 0, "twin", "=", swarm_twin_names[twin]);
-    for (unsigned sight = 0; sight < SIGHTS; sight++)
-        add(coverage, 0, "saw", "=", swarm_sight_names[sight]);
+    for (unsigned event = 0; event < SWARM_EVENTS_SEEN; event++)
+        add(coverage, 0, "saw", "=", swarm_event_names[event]);
 }
 
 static void has(const struct coverage *coverage, bool *here, const char *section,
@@ -133,9 +133,9 @@ void coverage_count(struct coverage *coverage, struct draft *draft,
     for (unsigned twin = TWIN_TWO; twin < TWINS; twin++)
         if (verdict->twins >> twin & 1)
             has(coverage, here, "twin", "=", swarm_twin_names[twin]);
-    for (unsigned sight = 0; sight < SIGHTS; sight++)
-        if (verdict->saw >> sight & 1)
-            has(coverage, here, "saw", "=", swarm_sight_names[sight]);
+    for (unsigned event = 0; event < SWARM_EVENTS_SEEN; event++)
+        if (verdict->saw >> event & 1)
+            has(coverage, here, "saw", "=", swarm_event_names[event]);
     for (unsigned i = 0; i < coverage->count; i++)
         for (unsigned k = i; here[i] && k < coverage->count; k++)
             coverage->pairs[i][k] += here[k];

@@ -26,7 +26,7 @@ void coverage_make(struct coverage *coverage, const struct oche_schema *schema);
 struct swarm_verdict;
 void coverage_count(struct coverage *coverage, struct draft *draft,
                     const struct swarm_verdict *verdict);
-/* impossible.c: why no world has both features; NULL: nothing is known against it. */
+/* impossible_pairs.c: why no world has both features; NULL: nothing is known against it. */
 const char *coverage_impossible(const char *a, const char *b);
 /* Prints all counts; of pairs those that met least often, or all. */
 void coverage_print(const struct coverage *coverage, FILE *out, bool all_pairs);

@@ -25,7 +25,7 @@ enum swarm_twin {
 extern const char *const swarm_twin_names[TWINS];
 
 /* What a world saw: bits. */
-enum swarm_sight {
+enum swarm_event_seen {
     SAW_PAUSES,
     SAW_DROPS,
     SAW_LOSSES, /* on links, by the section `loss` */
@@ -39,9 +39,9 @@ enum swarm_sight {
     SAW_FAILED_FLOWS,
     SAW_DEADLOCK,
     SAW_EVERY_FLOW_END,
-    SIGHTS
+    SWARM_EVENTS_SEEN
 };
-extern const char *const swarm_sight_names[SIGHTS];
+extern const char *const swarm_event_names[SWARM_EVENTS_SEEN];
 
 enum swarm_kind {
     SWARM_FINE,
@@ -58,7 +58,7 @@ struct swarm_verdict {
     oche_time stopped;
     uint64_t hops, events;
     uint32_t twins;      /* that have run, a mask: some are not worth their time */
-    uint32_t saw;        /* of enum swarm_sight */
+    uint32_t saw;        /* of enum swarm_event_seen */
     uint32_t mechanisms; /* that switches had: a mask over oche_switch_mechanisms */
     bool done;           /* every flow ended */
 };
@@ -91,7 +91,7 @@ struct swarm_run {
 /* ways.c: true if there is one way between any two hosts. */
 bool swarm_ways_are_single(const struct oche_world_config *config);
 
-/* sights.c: what a run saw. */
+/* events_seen.c: what a run saw. */
 uint32_t swarm_saw(const struct swarm_run *run);
 
 /* rules.c: judges a run by itself. */

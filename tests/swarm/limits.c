@@ -159,7 +159,7 @@ struct draft_limits draft_limits(const struct draft_part *part, const struct och
                                      ? (struct draft_limits){0, (double)param->usual_most, 0, false}
                                      : about_preset(param);
 
-    /* Where switches do not mark, none of them does: impossible.c counts on it. */
+    /* Where switches do not mark, none of them does: impossible_pairs.c counts on it. */
     if (part->section->within != NULL && strcmp(param->name, "ecn") == 0)
         return (struct draft_limits){0, 0, 0, true};
     for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++)

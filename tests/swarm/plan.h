@@ -3,7 +3,7 @@
  * What a seed's world is to have, beside what chance gives it: a theme, under which something
  * happens that hardly happens by chance (queues fill, ports pause, a ring of switches waits for
  * itself), and two features. Every other seed walks through all pairs of features; those in between
- * have an aim (aims.c).
+ * have an aim (rare_features.c).
  */
 #ifndef OCHE_TESTS_SWARM_PLAN_H
 #define OCHE_TESTS_SWARM_PLAN_H
@@ -34,12 +34,12 @@ enum draft_theme {
 /* Plans the draw of `seed`. Without this a draw has neither theme nor wishes. */
 void draft_plan(struct draw *draw, uint64_t seed);
 
-/* aims.c: plans what seldom happens: walks through features that are to meet it. */
+/* rare_features.c: plans what seldom happens: walks through features that are to meet it. */
 void draft_aim(struct draw *draw, uint64_t number);
 /* The two features of an aim; false: there are not so many aims that name two. */
 bool draft_aim_names(size_t number, const char *names[2]);
 
-/* Wishes for a feature by its name (coverage.c); false: there is no such, or it is a sight. */
+/* Wishes for a feature by its name (coverage.c); false: there is no such, or it is an event. */
 bool draft_wish(struct draw *draw, const char *name);
 /* Wishes for the feature of that number, modulo their number; its name. */
 void draft_wish_number(struct draw *draw, uint64_t number);
@@ -66,7 +66,7 @@ bool draft_wishes_mechanism(const struct draw *draw, const char *name);
 
 /* True if the draw's theme is about ports that pause each other. */
 bool draft_fills_queues(const struct draw *draw);
-/* meet.c: makes values meet that chance seldom draws together. */
+/* combined_values.c: makes values meet that chance seldom draws together. */
 void draft_meet(struct draft *draft, struct draw *draw);
 
 /* True if the theme leaves out the section, or mechanism, this time. */

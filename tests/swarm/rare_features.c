@@ -12,7 +12,7 @@
 
 /* Themes under which something is seen, and what the network must be for them. */
 static const struct {
-    const char *sight;
+    const char *event;
     enum draft_theme theme;
     const char *topologies; /* between bars; NULL: any */
     const char *wish;       /* or NULL */
@@ -133,8 +133,8 @@ static bool wishes_workload(const struct draw *draw)
     return false;
 }
 
-/* Chooses a way to the sight that suits the topology, if one is wished for. */
-static void take_way(struct draw *draw, const char *sight, bool with_theme)
+/* Chooses a way to the event that suits the topology, if one is wished for. */
+static void take_way(struct draw *draw, const char *event, bool with_theme)
 {
     const char *topology = wished_topology(draw);
     size_t taken = OCHE_COUNT_OF(ways);
@@ -143,7 +143,7 @@ static void take_way(struct draw *draw, const char *sight, bool with_theme)
 
     snprintf(name, sizeof(name), "|%s|", topology != NULL ? topology : "");
     for (size_t i = 0; i < OCHE_COUNT_OF(ways); i++)
-        if (strcmp(ways[i].sight, sight) == 0 && (with_theme || ways[i].theme == draw->theme) &&
+        if (strcmp(ways[i].event, event) == 0 && (with_theme || ways[i].theme == draw->theme) &&
             (ways[i].topologies == NULL || topology == NULL ||
              strstr(ways[i].topologies, name) != NULL) &&
             draw_one_in(draw, ++fit))
@@ -154,7 +154,7 @@ static void take_way(struct draw *draw, const char *sight, bool with_theme)
     if (ways[taken].wish != NULL)
         draft_wish(draw, ways[taken].wish);
     /* A permutation makes a ring wait; another workload comes beside it. */
-    if (strcmp(sight, "saw=deadlock") == 0 && wishes_workload(draw))
+    if (strcmp(event, "saw=deadlock") == 0 && wishes_workload(draw))
         draft_wish(draw, "workload=permutation");
 }
 

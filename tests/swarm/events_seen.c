@@ -4,7 +4,7 @@
 #include "fabric/iofd.h"
 #include "tests/swarm/judge.h"
 
-const char *const swarm_sight_names[SIGHTS] = {
+const char *const swarm_event_names[SWARM_EVENTS_SEEN] = {
     [SAW_PAUSES] = "pauses",
     [SAW_DROPS] = "drops",
     [SAW_LOSSES] = "losses",
@@ -39,7 +39,7 @@ uint32_t swarm_saw(const struct swarm_run *run)
         drops += totals->drops[cause];
     for (unsigned place = 0; place < OCHE_PLACES; place++)
         marks += totals->marks[place];
-    const bool saw[SIGHTS] = {
+    const bool saw[SWARM_EVENTS_SEEN] = {
         [SAW_PAUSES] = totals->pauses_sent > 0,
         [SAW_DROPS] = drops > 0,
         [SAW_LOSSES] = totals->lost_packets > totals->cut_packets,
@@ -56,7 +56,7 @@ uint32_t swarm_saw(const struct swarm_run *run)
     };
     uint32_t mask = 0;
 
-    for (unsigned i = 0; i < SIGHTS; i++)
+    for (unsigned i = 0; i < SWARM_EVENTS_SEEN; i++)
         mask |= (uint32_t)saw[i] << i;
     return mask;
 }
