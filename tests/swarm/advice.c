@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "…; would be right: buffer: auto", "…; 0, or iofd.lanes: one": what another value should be. */
+/*
+ * Applies the advice in a refusal, which names another value: "…; would be right: buffer: auto", or
+ * "…; 0, or iofd.lanes: one".
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +11,10 @@
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz_"
 
-/* The part of the parameter `path`: that of its section, or `part`. *key: what is behind it. */
+/*
+ * Returns the part that parameter `path` belongs to: its section's, or `part`. Sets *key to the
+ * rest of the path.
+ */
 static const struct draft_part *part_of(const struct draft *draft, const struct draft_part *part,
                                         const char *path, const char **key)
 {

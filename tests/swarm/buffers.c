@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory of switches under PFC, once more, from the packets that arrive and leave: which class
- * of which port is to be stopped, what its headroom holds, and whether a packet had to be dropped.
- * Not where links fail, which empties queues, nor with lanes, which change a packet's class.
+ * The buffers of switches under PFC, computed a second time from the packets that arrive and leave.
+ * The rule checks which class of which port must be paused, how much headroom is used, and whether
+ * a packet had to be dropped. It does not apply where links fail, as that empties queues, nor with
+ * lanes, as these change a packet's class.
  */
 #include <stdlib.h>
 
@@ -13,16 +14,16 @@
 #define U(value) ((unsigned long long)(value))
 
 struct ingress {
-    uint64_t bytes, above; /* above: those of them that are in the headroom */
-    bool stopped;          /* it is to be stopped */
-    bool told;             /* the upstream is told so */
+    uint64_t bytes, above; /* above: bytes of these in the headroom */
+    bool stopped;          /* the class must be paused */
+    bool told;             /* an XOFF has been sent */
 };
 
 struct buffers {
     struct swarm_run *run;
     struct ingress *ingress; /* by port of the network and class */
-    uint64_t *used;          /* by switch: bytes of the shared part */
-    /* The packet that has just arrived, if it is not known yet whether it is stored. */
+    uint64_t *used;          /* by switch: bytes in the shared part */
+    /* The packet that has just arrived; the next event shows whether it is stored. */
     bool waits;
     uint32_t port, bytes;
     unsigned cls;
@@ -33,7 +34,7 @@ static const struct oche_world *world_of(const struct buffers *buffers)
     return buffers->run->world;
 }
 
-/* The number of the switch of a port, or UINT32_MAX: it is a host's. */
+/* Returns the number of a port's switch; UINT32_MAX: it is a host's port. */
 static uint32_t switch_of(const struct buffers *buffers, uint32_t port)
 {
     const struct oche_world *world = world_of(buffers);
@@ -54,7 +55,7 @@ static uint64_t threshold(const struct oche_buffer *buffer, uint64_t used)
     return buffer->base + unused * buffer->share / 65536;
 }
 
-/* Stores a packet of a lossless class. False: there is no room for it. */
+/* Stores a packet of a lossless class. Returns false if there is no room. */
 static bool store(const struct oche_switch *sw, uint64_t *used, struct ingress *in, uint64_t bytes,
                   uint64_t headroom)
 {
@@ -102,7 +103,7 @@ static void settle(struct buffers *buffers, bool dropped)
                  U(sw->buffer.size));
 }
 
-/* How far below its threshold a class resumes: two frames, if the scenario says nothing. */
+/* Returns how far below its threshold a class resumes: by default two frames. */
 static uint64_t hysteresis_of(const struct oche_world *world, const struct oche_topology_node *node)
 {
     uint64_t offset = oche_world_of_tier(world->config, node->kind)->xon_offset_bytes;
@@ -110,7 +111,7 @@ static uint64_t hysteresis_of(const struct oche_world *world, const struct oche_
     return offset != OCHE_NEVER ? offset : 2 * oche_world_packets(world->config).frame_bytes;
 }
 
-/* A class resumes that far below its threshold, and if the reserve and its headroom are free. */
+/* True if the class is that far below its threshold, and the reserve and its headroom are free. */
 static void resume(struct buffers *buffers, uint32_t number)
 {
     const struct oche_world *world = world_of(buffers);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that only matter where they meet others: some drafts get them. Chance alone hardly ever
- * draws a headroom that full packets fill to its last byte, or samples of what an endpoint totals.
+ * Gives some drafts values that matter only in combination, as chance hardly ever draws them: a
+ * headroom that full packets fill to its last byte, or samples of an endpoint's totals.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ static uint64_t whole_of(struct draft *draft, const char *section, const char *k
     return value != NULL ? value->value.u : other;
 }
 
-/* A headroom, too small for any link, of some full packets from the middle of a message. */
+/* A headroom of a few full packets from the middle of a message; too small for any link. */
 static void fill_headroom(struct draft *draft, struct draw *draw)
 {
     uint64_t mtu = whole_of(draft, "host", "mtu", 1024);
@@ -40,7 +40,7 @@ static void fill_headroom(struct draft *draft, struct draw *draw)
                   oche_frame_bytes(OCHE_RC_WRITE_MIDDLE, (uint32_t)mtu, ipv6));
 }
 
-/* Series of what RoGUE tells of its connections, of which some are totals. */
+/* Time series of RoGUE's gauges, some of which are totals. */
 static void sample_totals(struct draft *draft, struct draw *draw)
 {
     const struct draft_part *scheme = part_of(draft, "congestion_control");

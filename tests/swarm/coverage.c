@@ -7,9 +7,9 @@
 
 #include "tests/swarm/judge.h"
 
-#define RARE 20 /* pairs that the report names */
+#define RARE 20 /* pairs in the report */
 
-/* True if parameters of this table are counted in pairs: those of sections without variants. */
+/* True if parameters of this table are counted in pairs: the section has no variants. */
 static bool is_plain(const struct oche_section *section)
 {
     return section->selector == NULL && section->within == NULL &&
@@ -87,7 +87,7 @@ static void count_detail(struct coverage *coverage, const char *owner, const cha
         coverage->alone[i] += strcmp(coverage->details[i], whole) == 0;
 }
 
-/* True if a section within the part's takes the value back: it gives the parameter's default. */
+/* True if an inner section overrides the value with the parameter's default. */
 static bool is_taken_back(const struct draft *draft, const struct draft_part *part,
                           const struct draft_value *value)
 {

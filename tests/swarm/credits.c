@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * InfiniBand's credits, from the packets of a link: its receiver tells the sender of room as soon
- * as `update` blocks of a lane have become free, before it sends anything else. Not where links
- * fail, which empties queues, nor with lanes of deflection, which change a packet's class.
+ * InfiniBand's credits, computed from the packets of a link. As soon as `update` blocks of a lane
+ * are free, the receiver must report them to the sender before it sends anything else. The rule
+ * does not apply where links fail, as that empties queues, nor with lanes of deflection, as these
+ * change a packet's class.
  */
 #include <stdlib.h>
 
@@ -17,9 +18,9 @@
 #define U(value) ((unsigned long long)(value))
 
 struct lane {
-    uint32_t owed;    /* blocks that have become free and were not told of */
-    uint32_t arrived; /* blocks, as the counter has them */
-    oche_time since;  /* when they became enough to be told of */
+    uint32_t owed;    /* free blocks that have not been reported */
+    uint32_t arrived; /* blocks, as counted by the link's counter */
+    oche_time since;  /* when they became enough for a report */
 };
 
 struct credits {
@@ -27,7 +28,7 @@ struct credits {
     struct lane *lanes; /* by port of the network and class */
     uint32_t update, lane_count;
     uint64_t frame_bytes;
-    /* The packet that has just arrived at a switch, which may drop it. */
+    /* The packet that has just arrived at a switch; it may still be dropped. */
     bool waits;
     uint32_t port, blocks;
     unsigned cls;
@@ -64,7 +65,7 @@ static void check(struct credits *credits, uint32_t port, unsigned cls, oche_tim
                      port, lane->owed, cls, U(lane->since), U(now), credits->update);
 }
 
-/* A frame of the link leaves: what it tells of is not owed any more. */
+/* A frame of the link leaves: it reports its blocks. */
 static void told(struct credits *credits, uint32_t port, const struct oche_packet *frame,
                  oche_time now)
 {

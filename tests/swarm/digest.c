@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything that a run counts, as one list of named numbers, so that two runs can be compared
- * number by number: trace hash, metrics, flows, ports, hosts, mechanisms.
+ * All counts of a run as one list of named numbers: trace hash, metrics, flows, ports, hosts,
+ * mechanisms. Two runs are compared number by number.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,13 +14,13 @@
 
 struct number {
     char name[88];
-    uint64_t value; /* a real number's bits */
+    uint64_t value; /* the bits of a real number */
 };
 
 struct swarm_digest {
     struct number *numbers;
     size_t count, capacity;
-    size_t sure; /* so many of them do not depend on what is measured */
+    size_t sure; /* the first numbers do not depend on what is measured */
     char strange[200];
 };
 
@@ -52,7 +52,7 @@ static void note_all(struct swarm_digest *digest, const char *what, const void *
         note(digest, what, i, values[i]);
 }
 
-/* Parts of a whole. */
+/* Parts of a total. */
 static bool is_share(const char *name)
 {
     size_t length = strlen(name);
@@ -66,7 +66,7 @@ static void note_metric(void *context, const char *name, const char *unit, doubl
     struct swarm_digest *digest = context;
 
     (void)unit;
-    /* How many steps the simulator took may depend on how it is computed. */
+    /* The number of simulator steps may depend on how the run is computed. */
     if (strcmp(name, "events") == 0 || strcmp(name, "threads") == 0)
         return;
     struct number *number = next(digest);
@@ -188,7 +188,7 @@ const char *swarm_digest_strange(const struct swarm_digest *digest)
     return digest->strange[0] != '\0' ? digest->strange : NULL;
 }
 
-/* A number as it is and, as it may be one, as a real number. */
+/* A number as an integer and as a real, as it may be either. */
 static double real_of(const struct number *number)
 {
     double real;

@@ -97,7 +97,7 @@ static void put_part(struct text *text, const struct draft_part *part, bool firs
 {
     const struct oche_section *section = part->section;
     const char *indent = section->name[0] == '\0' ? "" : section->list ? "    " : "  ";
-    const char *begin = section->list ? "  - " : indent; /* of the next line */
+    const char *begin = section->list ? "  - " : indent; /* indentation of the next line */
 
     if (section->name[0] != '\0' && first)
         put(text, "%s:%s\n", section->name,
@@ -115,7 +115,7 @@ static void put_part(struct text *text, const struct draft_part *part, bool firs
     }
 }
 
-/* Writes the sections that are within the part's, such as tiers of switches. */
+/* Writes the inner sections of the part, such as tiers of switches. */
 static void put_inner(struct text *text, const struct draft *draft, const struct draft_part *outer)
 {
     for (uint32_t i = 0; i < draft->part_count; i++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draws scenarios. Each world leaves most features out and has those that it has in strange
- * company: how many values a section gives is itself drawn, so some worlds are almost all defaults
- * and some almost none.
+ * Draws scenarios. Each world has a few features in unusual combinations. How many values a section
+ * gives is drawn, too: some worlds are almost all defaults, some have almost none.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,11 +16,11 @@
 
 #define MOST_HOSTS    24
 #define MOST_OF_LARGE 400   /* hosts of a large world */
-#define WHOLE_PACKET  1024  /* the MTU that is the default, and part of most others */
-#define MOST_SPARE    30000 /* beyond a limit, of whatever unit */
+#define WHOLE_PACKET  1024  /* the default MTU, also used in most other worlds */
+#define MOST_SPARE    30000 /* beyond a limit, in any unit */
 #define MOST_WORKLOAD 3
 #define MOST_FAILURES 3
-#define MOST_PACKETS  16 /* that follow each other during a time of recovery */
+#define MOST_PACKETS  16 /* the most that fit into a time of recovery */
 
 double draw_scale(struct draw *draw, double least, double most)
 {
@@ -32,7 +31,7 @@ double draw_scale(struct draw *draw, double least, double most)
     return low * pow(most / low, oche_random_unit(&draw->random));
 }
 
-/* Two significant digits, as people write numbers; small ones are left as they are. */
+/* Rounds to two significant digits, as people write numbers. Small numbers stay. */
 static uint64_t rounded(double value)
 {
     double step = 1;
@@ -62,14 +61,14 @@ static uint64_t draw_whole(const struct draft_part *part, const struct oche_para
         return OCHE_NEVER;
     if (limits.percent < 100 && draw_one_in(draw, 24))
         return clip(param, (uint64_t)(draw_one_in(draw, 2) ? limits.least : limits.most));
-    /* Messages of a few bytes are a world of their own; most are to meet each other. */
+    /* Messages of a few bytes are rare; most worlds have longer ones. */
     if (param->unit == OCHE_UNIT_BYTES && strcmp(part->section->name, "workload") == 0 &&
         !draw_one_in(draw, 5))
         limits.least = limits.most / 100;
     if (param->unit == OCHE_UNIT_COUNT && limits.most - limits.least < 64)
         return clip(param, (uint64_t)limits.least +
                                draw_below(draw, (uint64_t)(limits.most - limits.least) + 1));
-    /* Packets that follow each other meet the very end of an interval of so many. */
+    /* A time of recovery is often a multiple of a packet's time, so that packets hit its end. */
     if (param->unit == OCHE_UNIT_TIME && draw->packet_time != 0 &&
         strcmp(part->section->name, "recovery") == 0 && draw_one_in(draw, 3))
         return clip(param, draw->packet_time * (1 + draw_below(draw, MOST_PACKETS)));
@@ -132,7 +131,7 @@ bool draft_draw_value(struct draft_value *value, const struct draft_part *part,
     }
 }
 
-/* True if a section within another does not have this parameter of the other's. */
+/* True if an inner section lacks this parameter of the outer one. */
 static bool section_has_not(const struct oche_section *section, const struct oche_param *param)
 {
     return section->within != NULL && param->of_all;
@@ -166,7 +165,7 @@ static void draw_values(struct draft_part *part, struct draw *draw)
     }
 }
 
-/* An entry of `failures` names one of these: one that is wished for, if one is. */
+/* An entry of `failures` names one of these: the required one, if there is one. */
 static void keep_one_place(struct draft_part *part, struct draw *draw)
 {
     static const char *const places[] = {"link", "switch", "random"};
@@ -210,7 +209,7 @@ static struct draft_part *add(struct draft *draft, const struct oche_section *se
     return &draft->parts[draft->part_count++];
 }
 
-/* ---- the network, which other sections need to know ---- */
+/* ---- the network; other sections depend on it ---- */
 
 static bool build(const struct draft *draft, struct draw *draw, struct oche_error *error)
 {
@@ -250,9 +249,9 @@ static void draw_network(struct draft *draft, const struct oche_section *section
     free(alone);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole scenario ---- */
 
-/* True if switches have the mechanism: they are told so, or the scheme brings it. */
+/* True if switches have the mechanism: the scenario names it, or the scheme brings it. */
 static bool has_mechanism(struct draft *draft, const struct oche_section *section)
 {
     const struct draft_value *named = draft_find(draft, "switch", "mechanisms");
@@ -270,7 +269,7 @@ static bool has_mechanism(struct draft *draft, const struct oche_section *sectio
     return needed != NULL && strcmp(needed, section->name) == 0;
 }
 
-/* At least one for each variant that is wished for. */
+/* At least one entry for each required variant. */
 static uint64_t least_entries(const struct draw *draw, const struct oche_section *section,
                               uint64_t count)
 {
@@ -279,7 +278,7 @@ static uint64_t least_entries(const struct draw *draw, const struct oche_section
     return count < wished ? wished : count;
 }
 
-/* True if the section is of a tier that some switches of the drawn network are of. */
+/* True if the section is a tier of which the drawn network has switches. */
 static bool is_tier_of(const struct draft *draft, const struct oche_section *section,
                        const struct draw *draw)
 {
@@ -329,7 +328,7 @@ static uint64_t entries(struct draft *draft, const struct oche_section *section,
     return draw_below(draw, 3) != 0;
 }
 
-/* Hosts, or their absence, are drawn: notes how long packets are on the fastest of their links. */
+/* The network has been drawn. Notes how long packets take on the fastest of the hosts' links. */
 static void note_packet_time(struct draft *draft, struct draw *draw)
 {
     const struct draft_value *mtu = draft_find(draft, "host", "mtu");
@@ -374,7 +373,7 @@ static bool redraw(struct draft *draft, uint32_t number, struct draw *draw)
     const struct oche_section *section = draft->parts[number].section;
 
     if (strcmp(section->name, "topology") == 0)
-        return false; /* others know its names */
+        return false; /* other parameters name them */
     if (section->optional || oche_switch_mechanism_find(section->name) != NULL) {
         draft_remove_part(draft, number);
         return true;
@@ -386,7 +385,7 @@ static bool redraw(struct draft *draft, uint32_t number, struct draw *draw)
     return true;
 }
 
-/* The largest number of bytes that a message names: what something needs that has too little. */
+/* Returns the largest number of bytes in a message: what a too small value would need. */
 static uint64_t largest_bytes(const char *message)
 {
     uint64_t largest = 0;
@@ -403,8 +402,9 @@ static uint64_t largest_bytes(const char *message)
 }
 
 /*
- * "…; would be right: at least 20062", "4KB is less than the headroom of 20062 bytes": takes that,
- * or a little more, for that is where limits are met. False: the message names no limit.
+ * Takes the limit that a message names ("…; would be right: at least 20062", "4KB is less than the
+ * headroom of 20062 bytes"), or a little more, to test close to limits. Returns false if the
+ * message names no limit.
  */
 static bool take_advice(struct draft_value *value, const char *refusal, struct draw *draw)
 {
@@ -462,7 +462,7 @@ static bool mend_value(struct draft *draft, struct draft_part *part, const char 
     return true;
 }
 
-/* A file that the scenario names does not suit it: leaves the file out, if that can be. */
+/* The scenario names a file that does not fit the network: leaves the file out if possible. */
 static bool mend_file(struct draft *draft, const char *refusal, struct draw *draw)
 {
     for (uint32_t i = 0; i < draft->part_count; i++) {
@@ -484,7 +484,7 @@ static bool mend_file(struct draft *draft, const char *refusal, struct draw *dra
     return false;
 }
 
-/* Makes a value smaller if it does not fit into the switch, or takes the default instead. */
+/* If the value does not fit into the switch, makes it smaller, or takes the default. */
 static bool mend_buffer(struct draft *draft, const char *refusal, struct draw *draw)
 {
     if (strstr(refusal, "a larger switch.buffer") == NULL || draw_one_in(draw, 3))
@@ -502,7 +502,7 @@ static bool mend_buffer(struct draft *draft, const char *refusal, struct draw *d
     return false;
 }
 
-/* "switch.tor.kmin: …": a message about a section within another. */
+/* "switch.tor.kmin: …": a message about an inner section. */
 static bool mend_inner(struct draft *draft, const char *path, const char *refusal,
                        struct draw *draw)
 {
@@ -520,7 +520,7 @@ static bool mend_inner(struct draft *draft, const char *path, const char *refusa
     return false;
 }
 
-/* "FILE:LINE: switch.kmin: what is wrong", "FILE: workload[1].load: …" and so on. */
+/* Reads "FILE:LINE: switch.kmin: what is wrong", "FILE: workload[1].load: …" and similar. */
 bool draft_mend(struct draft *draft, const char *refusal, struct draw *draw)
 {
     const char *at = strstr(refusal, ": ");
@@ -550,13 +550,13 @@ bool draft_mend(struct draft *draft, const char *refusal, struct draw *draw)
         if (strcmp(part->section->name, path) != 0 || entry-- > 0)
             continue;
         if (index != NULL && index[1] != '0' && strstr(refusal, " already; ") != NULL &&
-            !draw_one_in(draw, 4)) { /* an entry before it names the host */
+            !draw_one_in(draw, 4)) { /* an earlier entry names the same host */
             draft_remove_part(draft, i);
             return true;
         }
         return key != NULL ? mend_value(draft, part, key, refusal, draw) : redraw(draft, i, draw);
     }
-    /* It is about a default of a section that is not given. */
+    /* The message is about a default of a section that is not given. */
     for (size_t i = 0; key != NULL && i < draw->schema->section_count; i++)
         if (strcmp(draw->schema->sections[i].name, path) == 0) {
             struct draft_part *part = add(draft, &draw->schema->sections[i], draw);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What worlds saw: a generator whose worlds are all idle finds nothing. */
+/* Events seen in worlds. A generator of idle worlds finds nothing. */
 #include "fabric/ib_credits.h"
 #include "fabric/iofd.h"
 #include "tests/swarm/judge.h"
@@ -20,7 +20,7 @@ const char *const swarm_event_names[SWARM_EVENTS_SEEN] = {
     [SAW_EVERY_FLOW_END] = "every_flow_end",
 };
 
-/* A counter of a mechanism; 0 where switches do not have it. */
+/* Returns a counter of a mechanism; 0 if switches do not have the mechanism. */
 static uint64_t counted(const struct swarm_run *run, const struct oche_switch_mechanism *mechanism,
                         unsigned row)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ACKs that a host holds back (`feedback_jitter`) are heard when their time has come: how long each
- * is held is drawn once more, from the same stream.
+ * A host holds ACKs back (`feedback_jitter`) and takes them when their delay is over. The delays
+ * are drawn a second time from the same random stream.
  */
 #include <stdlib.h>
 
@@ -9,12 +9,12 @@
 #include "sim/world/internal.h"
 #include "tests/swarm/watch.h"
 
-#define MOST_HELD 2048 /* of one host; of more the oldest are forgotten */
+#define MOST_HELD 2048 /* of one host; if there are more, the oldest are forgotten */
 #define U(value)  ((unsigned long long)(value))
 
 struct held {
     uint32_t qpn, psn, aeth;
-    oche_time until; /* 0: the place is free */
+    oche_time until; /* 0: the entry is free */
 };
 
 struct host {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pairs of features that no world has, and why: so that a pair that was missed can be told from one
- * that cannot be. A pair that is met in spite of this is reported.
+ * Pairs of features that no world can have, and why. A missed pair that is not listed here is a gap
+ * of the generator. A listed pair that occurs nevertheless is reported.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ static const char both_ways[] =
     "the scheme needs both directions on one way, and failures change it";
 static const char lossless[] = "link credits make all classes lossless, and that limits lossy ones";
 
-/* Names between bars; any of one with any of the other. */
+/* Names, separated by bars: any of the first list excludes any of the second. */
 static const struct {
     const char *some, *others, *why;
 } pairs[] = {

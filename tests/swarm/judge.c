@@ -16,20 +16,20 @@
 #include "tests/support/seeds.h"
 
 #define FILE_NAME         "swarm.yaml"
-#define MOST_EVENTS_ON    400000 /* of the twin that goes on, if the run itself may have them */
-#define TIMES_ON          8      /* else so many times what that may have */
-#define MOST_EVENTS_APART 12000  /* of a run that is repeated with threads, */
-#define FEW_EVENTS_APART  600    /* above which only one in ONE_APART is */
+#define MOST_EVENTS_ON    400000 /* limit of the twin that runs longer, */
+#define TIMES_ON          8      /* or this many times the run's own limit, if that is less */
+#define MOST_EVENTS_APART 12000  /* limit of a run that is repeated with threads; */
+#define FEW_EVENTS_APART  600    /* of runs with more, only one in ONE_APART is repeated */
 #define ONE_APART         16
-#define MOST_ROWS_APART   200 /* of time series: with more, automatic ones are left out, */
-#define FEW_ROWS_APART    40  /* or with more than these, where worlds are many */
-#define REPEATS           4   /* of a world after which something is not freed */
-#define LEAST_LEAK        512 /* bytes: blocks are a little longer here and there */
+#define MOST_ROWS_APART   200 /* time series: if there are more, default ones are left out, */
+#define FEW_ROWS_APART    40  /* or if there are more than these, where there are many worlds */
+#define REPEATS           4   /* runs of a world that may leak */
+#define LEAST_LEAK        512 /* bytes: the sizes of blocks vary a little */
 #define MOST_RSS_KB       1000000
-#define PACKET_BYTES      256 /* of memory, of one on its way */
+#define PACKET_BYTES      256 /* bytes of a packet in flight */
 #define MOST_FLOWS        2000
-#define LOOKS_A_CHECK     16 /* windows from one look for hung queue pairs to the next */
-#define LEAST_ON          (2 * OCHE_SEC) /* simulated time that the twin goes on for, at least */
+#define LOOKS_A_CHECK     16             /* windows between two checks for hung queue pairs */
+#define LEAST_ON          (2 * OCHE_SEC) /* least time that the longer twin goes on */
 
 const char *const swarm_twin_names[TWINS] = {"alone",     "two_threads", "three_threads", "bytes",
                                              "payload",   "unmeasured",  "captured",      "longer",
@@ -50,7 +50,7 @@ bool swarm_finding(struct swarm_verdict *verdict, const char *rule, const char *
 }
 
 /*
- * A refusal is one line that begins with a file, the scenario or one that it names, and has a
+ * True if the message is a refusal: one line with a file (the scenario, or one that it names) and a
  * reason.
  */
 static bool refuse(struct swarm_verdict *verdict, const char *message)
@@ -66,7 +66,7 @@ static bool refuse(struct swarm_verdict *verdict, const char *message)
     return false;
 }
 
-/* Likewise, of a scenario that reads well and makes no world. */
+/* The same for a scenario that can be read but makes no world. */
 static bool refuse_world(struct swarm_verdict *verdict, const struct oche_scenario *scenario,
                          const struct oche_error *error)
 {
@@ -106,7 +106,7 @@ uint64_t swarm_flows(const char *yaml, size_t bytes, struct swarm_verdict *verdi
 
 struct limit {
     const struct oche_world *world;
-    const uint64_t *before; /* stop when all flows have come on since; NULL: do not */
+    const uint64_t *before; /* stop when all flows have made progress since; NULL: do not stop */
     uint64_t most;
     uint64_t looks;
     struct swarm_verdict *verdict;
@@ -127,7 +127,10 @@ static void look(void *context, const struct oche_progress *progress)
     siglongjmp(limit->out, 1);
 }
 
-/* Runs with one thread, up to a number of events, or until all come on. False: it was stopped. */
+/*
+ * Runs in one thread, until the limit of events or until all flows have made progress. Returns
+ * false if the run was stopped.
+ */
 static bool run_limited(struct oche_world *world, uint64_t most, const uint64_t *before,
                         struct swarm_verdict *verdict)
 {
@@ -163,17 +166,17 @@ static struct oche_capture *capture_all(struct oche_world_config *config, uint32
     return capture;
 }
 
-/* Results of the first run, which its twins are compared with. */
+/* Results of the first run. Its twins are compared with these. */
 struct first {
-    uint64_t most;        /* events that it may have */
-    bool early;           /* it stopped before its duration was over */
-    oche_time deadlocked; /* when that was noticed; OCHE_NEVER: it was not */
+    uint64_t most;        /* limit of events */
+    bool early;           /* it ended before its duration was over */
+    oche_time deadlocked; /* when a deadlock was noticed; OCHE_NEVER: there is none */
     bool timed;           /* it has a duration */
     struct swarm_digest *digest;
-    uint64_t packets;  /* that links can hold */
-    uint64_t rows;     /* of its time series, for each of which threads stop and begin anew */
-    bool auto_rows;    /* they are kept because measure.interval is auto */
-    uint64_t *arrived; /* what swarm_note_arrived noted; NULL: all have ended */
+    uint64_t packets;  /* packets that links can hold */
+    uint64_t rows;     /* samples of its time series; threads stop at each of them */
+    bool auto_rows;    /* kept because measure.interval is auto */
+    uint64_t *arrived; /* the result of swarm_note_arrived; NULL: all flows have ended */
 };
 
 static bool has_few_rows(const struct first *first)
@@ -185,7 +188,8 @@ static void prepare(struct oche_world_config *config, enum swarm_twin twin,
                     const struct first *first)
 {
     config->auto_series = true;
-    config->in_order = twin == TWIN_NONE; /* rules watch all nodes; twins run node by node */
+    config->in_order =
+        twin == TWIN_NONE; /* rules watch all nodes in order of time; twins run node by node */
     switch (twin) {
     case TWIN_TWO:
     case TWIN_THREE:
@@ -233,7 +237,7 @@ static bool run_world(struct swarm_run *run, enum swarm_twin twin, struct oche_c
 
     if (capture != NULL)
         oche_capture_attach(capture, oche_world_network(run->world));
-    if (longer) /* only now: workloads have planned no more than before */
+    if (longer) /* only now, when workloads have planned exactly what they did before */
         run->scenario->config.run.duration =
             oche_time_add(10 * run->scenario->config.run.duration, LEAST_ON);
     if (twin == TWIN_NONE || longer)
@@ -271,7 +275,7 @@ static oche_time deadlocked(const struct swarm_run *run)
     return deadlock != NULL ? deadlock->noticed : OCHE_NEVER;
 }
 
-/* What long links can hold: whoever resends each microsecond fills them. */
+/* Long links can hold many packets: a host that resends each microsecond fills them. */
 static uint64_t packets_on_links(const struct oche_world *world)
 {
     const struct oche_topology *topology = oche_world_topology(world);
@@ -310,8 +314,9 @@ static bool judge_first(struct swarm_run *run, struct first *first, struct swarm
 }
 
 /*
- * A deadlock lasts, so both tell it, even if one of them stops for it earlier; unless links that
- * fail later discard what waits in it, or flows that have all ended end a run before it.
+ * A deadlock lasts, so both runs report it, even if one of them stops earlier. There are two
+ * exceptions: links that fail later discard the packets in it, and a run ends when all of its flows
+ * have.
  */
 static bool tells_the_same(const struct swarm_run *run, const struct first *first,
                            struct swarm_verdict *verdict)
@@ -335,7 +340,7 @@ static bool judge_twin(struct swarm_run *run, enum swarm_twin twin, const struct
 {
     if (twin == TWIN_LONGER)
         return swarm_comes_on(run, first->arrived, verdict);
-    /* Windows end where measures are taken, and runs that stop early stop at windows' ends. */
+    /* Windows end where samples are taken, and runs that stop early stop at the end of a window. */
     if (twin == TWIN_UNMEASURED && (first->early || is_early(run)))
         return tells_the_same(run, first, verdict);
     struct swarm_digest *digest = swarm_digest_take(run);
@@ -368,7 +373,7 @@ static bool run_one(const char *yaml, size_t bytes, enum swarm_twin twin, struct
     if (twin == TWIN_RANKS) {
         rank_sockets_open(&ranks, 2 + (uint32_t)(bytes % 3));
         scenario->config.mail = &ranks.mail;
-        scenario->config.run.payload = bytes % 2 == 0; /* its bytes cross, too */
+        scenario->config.run.payload = bytes % 2 == 0; /* its payload crosses links, too */
     }
     if (twin == TWIN_CAPTURED)
         capture = capture_all(&scenario->config, &nodes, path, &error);
@@ -405,7 +410,7 @@ static bool run_one(const char *yaml, size_t bytes, enum swarm_twin twin, struct
     return fine;
 }
 
-/* Threads wait for each other after a few events, which takes its time. */
+/* Threads wait for each other every few events, which is slow. */
 static bool is_worth(enum swarm_twin twin, const struct first *first,
                      const struct swarm_verdict *verdict)
 {
@@ -446,7 +451,7 @@ static size_t allocated(void)
     return info.uordblks + info.hblkhd;
 }
 
-/* A number of kilobytes that the kernel says of this process; 0: it does not say. */
+/* Returns a number of kilobytes that the kernel reports of this process; 0: unknown. */
 static long status_of(const char *name)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -461,7 +466,7 @@ static long status_of(const char *name)
     return value;
 }
 
-/* From here on the peak is that of what follows. */
+/* Resets the peak of memory. */
 static void forget_peak(void)
 {
     if (status_of("VmRSS:") > MOST_RSS_KB / 4)
@@ -499,8 +504,8 @@ bool swarm_judge(const char *yaml, size_t bytes, uint32_t twins, uint64_t most_e
     if (after <= before)
         return true;
     /*
-     * What is allocated once and for all is not allocated again; and what a thread has allocated
-     * and another has freed may stay with that one for its next request, up to a bound.
+     * Memory that is allocated once is not allocated in a second run. Memory that one thread
+     * allocates and another frees may stay with that thread for its next request, up to a bound.
      */
     for (unsigned again = 0; again < REPEATS; again++) {
         size_t last = allocated();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a scenario and judges it by rules that hold for every world (rules.c), and by twins: runs
- * that must come to the same, because they differ only in how they are computed.
+ * Runs a scenario and judges it by rules that hold for every world (rules.c), and by twins. A twin
+ * is a run that is computed in another way and must give the same results.
  */
 #ifndef OCHE_TESTS_SWARM_JUDGE_H
 #define OCHE_TESTS_SWARM_JUDGE_H
@@ -10,21 +10,21 @@
 #include "sim/world/world.h"
 
 enum swarm_twin {
-    TWIN_NONE,       /* the run itself: one thread, structs */
+    TWIN_NONE,       /* the run itself: one thread, packets as structs */
     TWIN_TWO,        /* two threads */
     TWIN_THREE,      /* three threads */
     TWIN_BYTES,      /* every packet crosses links as bytes */
     TWIN_PAYLOAD,    /* with payload, which is checked */
-    TWIN_UNMEASURED, /* without what is measured: the trace is the same */
+    TWIN_UNMEASURED, /* without what is measured; the trace must be the same */
     TWIN_CAPTURED,   /* with a capture of all hosts' links */
-    TWIN_LONGER,     /* goes on for longer: who has not finished must come on */
-    TWIN_UNSAMPLED,  /* without the time series that are kept where measure.interval is auto */
+    TWIN_LONGER,     /* runs for longer; unfinished flows must make progress */
+    TWIN_UNSAMPLED,  /* without the time series that runs keep by default */
     TWIN_RANKS,      /* two to four processes */
     TWINS
 };
 extern const char *const swarm_twin_names[TWINS];
 
-/* What a world saw: bits. */
+/* Events seen in a world, as bits. */
 enum swarm_event_seen {
     SAW_PAUSES,
     SAW_DROPS,
@@ -45,9 +45,9 @@ extern const char *const swarm_event_names[SWARM_EVENTS_SEEN];
 
 enum swarm_kind {
     SWARM_FINE,
-    SWARM_REFUSED, /* the reader says why, and `text` is what it says */
-    SWARM_LONG,    /* stopped at time `stopped`, after as many events as a world may have */
-    SWARM_FINDING  /* `rule` is broken, and `text` says how */
+    SWARM_REFUSED, /* the reader refuses it; `text` is its message */
+    SWARM_LONG,    /* stopped at time `stopped`, at the limit of events */
+    SWARM_FINDING  /* `rule` is broken; `text` says how */
 };
 
 struct swarm_verdict {
@@ -57,15 +57,15 @@ struct swarm_verdict {
     char text[1024];
     oche_time stopped;
     uint64_t hops, events;
-    uint32_t twins;      /* that have run, a mask: some are not worth their time */
+    uint32_t twins;      /* the twins that have run, as a mask; some are too long */
     uint32_t saw;        /* of enum swarm_event_seen */
-    uint32_t mechanisms; /* that switches had: a mask over oche_switch_mechanisms */
+    uint32_t mechanisms; /* the mechanisms of its switches, as a mask over oche_switch_mechanisms */
     bool done;           /* every flow ended */
 };
 
 /*
- * Judges by the run itself, of at most so many events, and by the twins in `twins`, a mask. False
- * unless it is fine.
+ * Judges the run itself, of at most `most_events` events, and the twins in the mask `twins`.
+ * Returns true if the world is fine.
  */
 #define SWARM_MOST_EVENTS 250000
 bool swarm_judge(const char *yaml, size_t bytes, uint32_t twins, uint64_t most_events,
@@ -75,36 +75,36 @@ bool swarm_judge(const char *yaml, size_t bytes, uint32_t twins, uint64_t most_e
 #define SWARM_NO_FLOWS UINT64_MAX
 uint64_t swarm_flows(const char *yaml, size_t bytes, struct swarm_verdict *verdict);
 
-/* Writes a finding, and returns false. */
+/* Writes a finding. Returns false. */
 bool swarm_finding(struct swarm_verdict *verdict, const char *rule, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What a rule may look at: a world that has run, and what was seen on the way. */
+/* The input of a rule: a world that has run, and the events that were seen on the way. */
 struct swarm_run {
     struct oche_scenario *scenario;
     struct oche_world *world;
     struct oche_world_totals totals;
-    const char *rule; /* the first that was broken while it ran */
-    char broken[256]; /* how; "": none was */
+    const char *rule; /* the first rule that was broken during the run */
+    char broken[256]; /* how it was broken; "": no rule was */
 };
 
-/* ways.c: true if there is one way between any two hosts. */
+/* single_path.c: true if there is one path between any two hosts. */
 bool swarm_ways_are_single(const struct oche_world_config *config);
 
-/* events_seen.c: what a run saw. */
+/* events_seen.c: returns the events that a run had, as bits. */
 uint32_t swarm_saw(const struct swarm_run *run);
 
 /* rules.c: judges a run by itself. */
 bool swarm_rules(const struct swarm_run *run, struct swarm_verdict *verdict);
-/* No queue pair has work that nothing will wake (core/qp/wake.c). */
+/* Every queue pair with work has something that will wake it (core/qp/wake.c). */
 bool swarm_none_hangs(const struct oche_world *world, struct swarm_verdict *verdict);
 /* The invariants of NICs, queue pairs and switches hold (core/qp/check.h, fabric/invariants.h). */
 bool swarm_none_is_broken(const struct oche_world *world, struct swarm_verdict *verdict);
-/* True if nothing will ever happen again. */
+/* True if no event will ever happen again. */
 bool swarm_is_silent(const struct oche_world *world);
 /*
- * Notes (malloc'd) how far the flows have come. Of another run that went on for longer: who has not
- * finished must have come on.
+ * Notes (malloc'd) how far the flows have come. Compares with the notes of a shorter run:
+ * unfinished flows must have made progress.
  */
 uint64_t *swarm_note_arrived(const struct swarm_run *run);
 bool swarm_all_came_on(const struct oche_world *world, const uint64_t *before);
@@ -117,27 +117,30 @@ struct swarm_watch *swarm_watch_start(struct swarm_run *run);
 void swarm_watch_end(struct swarm_watch *watch); /* the run is over */
 void swarm_watch_free(struct swarm_watch *watch);
 
-/* measures.c: computes measures once more. False, with a text: they are not what was counted. */
+/* measures.c: computes measures a second time. Returns false, with a text, if they differ. */
 struct oche_outcome;
 bool swarm_measures(struct oche_world *world, const struct oche_outcome *outcome, char *text,
                     size_t room);
 
-/* digest.c: everything that a run counts, for comparison with a twin. */
+/* digest.c: lists all counts of a run, for comparison with a twin. */
 struct swarm_digest;
 struct swarm_digest *swarm_digest_take(struct swarm_run *run);
 void swarm_digest_free(struct swarm_digest *digest);
 bool swarm_digest_same(const struct swarm_digest *one, const struct swarm_digest *other,
                        struct swarm_verdict *verdict);
-/* A metric that is no number, or a share that is none, with its value; NULL: none is. */
+/*
+ * Returns the name of a metric that is not finite, or of a share outside [0, 1], and its value;
+ * NULL: there is none.
+ */
 const char *swarm_digest_strange(const struct swarm_digest *digest);
 
 /* slow_hosts.c */
 /*
- * What slow receivers and PAUSE storms may do: no more than the drain rate arrives, a buffer holds
- * no more than its size, and drops nothing where PFC leaves headroom; a storm pauses all the time.
+ * Slow receivers: no more arrives than drains, a buffer holds no more than its size, and with
+ * headroom for PFC it drops nothing. Storms pause all the time.
  */
 bool swarm_slow_hosts(const struct swarm_run *run, bool lossless, struct swarm_verdict *verdict);
-/* Returns when the last storm is over, and the last buffer drained that was full at `last`. */
+/* Returns when the last storm is over, and every buffer that was full at `last` has drained. */
 oche_time swarm_slow_until(const struct oche_world *world, oche_time last);
 
 #endif

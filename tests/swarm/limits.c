@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How large values may be, so that worlds stay small: thousands of them are to run in a minute. A
- * parameter that is not named here is drawn up to what its row says (usual_most), or else around
- * its default; most of that have no bearing on what a world costs.
+ * Limits of values that keep worlds small: thousands must run in a minute. A parameter without a
+ * row here is drawn up to its usual_most, if its table has one, or else around its default. Most of
+ * these have no influence on the cost of a world.
  */
 #include "tests/swarm/draft.h"
 
@@ -12,10 +12,10 @@
 #define MS ((double)OCHE_MS)
 
 struct row {
-    const char *section, *key; /* key NULL: all of that unit */
+    const char *section, *key; /* key NULL: all parameters of that unit */
     enum oche_unit unit;       /* with key NULL */
     double least, most;
-    unsigned percent; /* of drafts that give it, whatever else they give; 0: by chance */
+    unsigned percent; /* percent of drafts that give it, whatever else they give; 0: by chance */
 };
 
 static const struct row rows[] = {
@@ -23,8 +23,8 @@ static const struct row rows[] = {
     {"", "defaults", .percent = 100},
     {"", "duration", .least = 20 * US, .most = 200 * MS, .percent = 100},
     {"", "warmup", .least = 0, .most = MS},
-    {"", "model", .least = 1, .most = 0}, /* worlds are of packets */
-    {"", "bytes", .least = 1, .most = 0}, /* tried for each world: judge.c */
+    {"", "model", .least = 1, .most = 0}, /* packets, not bytes, set the cost of a world */
+    {"", "bytes", .least = 1, .most = 0}, /* a twin of each world has it: judge.c */
     {"", "payload", .least = 1, .most = 0},
     {"topology", "hosts", .least = 2, .most = 8, .percent = 100},
     {"topology", "k", .least = 2, .most = 4, .percent = 100},
@@ -89,7 +89,7 @@ static const struct row rows[] = {
     {"measure", "interval", .least = US, .most = MS},
 };
 
-/* Of large worlds: more hosts than a table's first line has, and ways that take milliseconds. */
+/* Large worlds: more hosts than a table's first line has, and paths of milliseconds. */
 static const struct row large_rows[] = {
     {"topology", "hosts", .least = 20, .most = 400, .percent = 100},
     {"topology", "k", .least = 6, .most = 8, .percent = 100},
@@ -101,7 +101,7 @@ static const struct row large_rows[] = {
     {"measure", "queue_step", .least = 1000, .most = 1e5},
 };
 
-/* What a value is without limits of its own: some octaves about its default. */
+/* Returns the range of a value without limits of its own: a few octaves around its default. */
 static struct draft_limits about_preset(const struct oche_param *param)
 {
     double preset = (double)param->preset.u;
@@ -159,7 +159,7 @@ struct draft_limits draft_limits(const struct draft_part *part, const struct och
                                      ? (struct draft_limits){0, (double)param->usual_most, 0, false}
                                      : about_preset(param);
 
-    /* Where switches do not mark, none of them does: impossible_pairs.c counts on it. */
+    /* If some switches do not mark, none does: impossible_pairs.c relies on it. */
     if (part->section->within != NULL && strcmp(param->name, "ecn") == 0)
         return (struct draft_limits){0, 0, 0, true};
     for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A link with a pattern of losses loses the packets that the pattern names, and no others. */
+/* A link with a loss pattern loses exactly the packets that the pattern names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ struct item {
 
 struct link {
     uint64_t count;            /* packets that the pattern has counted */
-    uint64_t seen[MOST_ITEMS]; /* of PSN: a bit for each that was lost */
+    uint64_t seen[MOST_ITEMS]; /* for patterns of PSNs: a bit for each PSN that was lost */
 };
 
 struct losses {
@@ -26,12 +26,15 @@ struct losses {
     uint32_t item_count;
     bool data_only, acks_only, by_chance;
     struct link *links; /* by port of the network */
-    /* The packet that has just been sent, on a link that loses some. */
-    bool waits, named; /* named: by the pattern */
+    /* The packet that has just been sent on a link with losses. */
+    bool waits, named; /* the pattern names it */
     uint32_t port;
 };
 
-/* Reads "7", "10-19", "every 100", "psn 5-8", between commas. False: there is too much of it. */
+/*
+ * Reads "7", "10-19", "every 100", "psn 5-8", separated by commas. Returns false if there are too
+ * many items.
+ */
 static bool read_pattern(struct losses *losses, const char *at)
 {
     while (at != NULL && *at != '\0') {
@@ -53,7 +56,7 @@ static bool read_pattern(struct losses *losses, const char *at)
     return true;
 }
 
-/* Answers without data, that no READ or atomic waits for. */
+/* Responses without data; no READ or atomic waits for them. */
 static bool is_ack(const struct oche_packet *packet)
 {
     const bool tcp = packet->kind == OCHE_PACKET_TCP;

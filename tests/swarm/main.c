@@ -40,31 +40,31 @@
 #else
 #define TIMES_LONG 20
 #endif
-#define MOST_MENDS     40  /* of one draft, before it is given up */
+#define MOST_MENDS     40  /* refusals of one draft before it is given up */
 #define MOST_KINDS     64  /* of findings */
-#define MOST_OF_KIND   3   /* that are made smaller */
-#define MOST_TRIES     600 /* to make one smaller */
+#define MOST_OF_KIND   3   /* findings that are made smaller */
+#define MOST_TRIES     600 /* tries to make a finding smaller */
 #define SHRINK_SECONDS 120
 #ifdef SEEDS_SANITIZED
 #define CPU_SECONDS 300
 #else
-#define CPU_SECONDS 60 /* of one world: more is a hang */
+#define CPU_SECONDS 60 /* seconds of one world; more is a hang */
 #endif
-#define WALL_SECONDS   900 /* likewise, if it waits */
+#define WALL_SECONDS   900 /* the same, while it waits */
 #define MOST_FLOWS     100
 #define LEAST_DURATION (16 * OCHE_US)
-#define LEAST_EVENTS   250 /* that a world may have; how many is drawn */
+#define LEAST_EVENTS   250 /* limit of events of a world; the exact limit is drawn */
 #define MOST_EVENTS    10000
-#define MOST_OF_LARGE  40000 /* events of a large world; it has more flows, too */
+#define MOST_OF_LARGE  40000 /* events of a large world, which also has more flows */
 #define FLOWS_OF_LARGE 800
-#define TOO_DENSE      100000 /* flows of the shortest run: it is given up */
-#define WAYS_AND_BACK  8      /* in times of the longest link: so long a large world may be */
-#define FOUND          10     /* status of a worker that stops at a finding */
+#define TOO_DENSE      100000 /* if the shortest run has more flows, the draft is given up */
+#define WAYS_AND_BACK  8  /* length of a large world, in multiples of the longest link's delay */
+#define FOUND          10 /* status of a worker that stops at a finding */
 #define EVERY_TWIN     (((1U << TWINS) - 1) & ~1U)
 
-/* What workers and their parent share. */
+/* Shared by a worker and its parent. */
 struct shared {
-    uint64_t seed; /* that is being run */
+    uint64_t seed; /* the seed that is running */
     struct draft draft;
     uint32_t twins;
     struct swarm_verdict verdict;
@@ -82,7 +82,7 @@ struct kind {
 struct options {
     uint64_t seed, worlds, seconds;
     const char *out, *write; /* NULL: not wanted */
-    bool pairs, quiet, stop; /* stop: at the first finding, as it was drawn */
+    bool pairs, quiet, stop; /* stop at the first finding, without making it smaller */
 };
 
 static struct shared *shared;
@@ -99,12 +99,12 @@ _Noreturn void oche_panic(const char *file, int line, const char *what)
 
 /* ---- a worker ---- */
 
-/* A process that runs worlds ends with its parent. Worlds are too small for huge pages. */
+/* A process that runs worlds ends with its parent. It takes no huge pages, as worlds are small. */
 static void be_worker(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (chdir(SWARM_FOLDER) != 0)
-        perror(SWARM_FOLDER); /* from where scenarios name files */
+        perror(SWARM_FOLDER); /* scenarios name files relative to this folder */
     prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 }
 
@@ -125,7 +125,7 @@ static uint32_t draw_twins(struct draw *draw)
     return twins;
 }
 
-/* Returns how long packets take to come to their end, and answers back, where ways are long. */
+/* Returns how long packets and their answers travel, if paths are long. */
 static uint64_t long_ways(const struct draw *draw)
 {
     oche_time delay = 0;
@@ -136,9 +136,9 @@ static uint64_t long_ways(const struct draw *draw)
 }
 
 /*
- * Makes the run as short as it must be for few flows, since workloads that go on and on have one
- * for every few bytes, or as long as it was drawn. False: the reader refuses
- * it, or, with the verdict SWARM_LONG, there are too many even so.
+ * Shortens the run if the workloads would make too many flows; else keeps its drawn length. Returns
+ * false if the reader refuses the draft, or, with the verdict SWARM_LONG, if even the shortest run
+ * has too many flows.
  */
 static bool settle_duration(char *yaml, uint64_t wanted, uint64_t most)
 {
@@ -166,7 +166,7 @@ static bool settle_duration(char *yaml, uint64_t wanted, uint64_t most)
     }
 }
 
-/* True if a workload would go on for long after the end of the run: it lists all of its flows. */
+/* True if a workload would run far beyond the end of the run, as it lists all of its flows. */
 static bool outlasts(const struct draft *draft, uint64_t duration)
 {
     for (uint32_t i = 0; i < draft->part_count; i++)
@@ -179,7 +179,7 @@ static bool outlasts(const struct draft *draft, uint64_t duration)
     return false;
 }
 
-/* Leaves the duration out, if the workloads then end, and have not too many flows until they do. */
+/* Removes the duration if the workloads then end by themselves, with few enough flows. */
 static void try_until_done(char *yaml)
 {
     const uint64_t duration = draft_find(&shared->draft, "", "duration")->value.u;
@@ -191,7 +191,7 @@ static void try_until_done(char *yaml)
         draft_set(&shared->draft, "", "duration", duration);
 }
 
-/* Has some workloads begin just as the warm-up ends, or just before. */
+/* Starts some workloads exactly at the end of warm-up, or just before it. */
 static void start_at_warmup(struct draw *draw)
 {
     const struct draft_value *start = draft_find(&shared->draft, "workload", "start");
@@ -201,7 +201,7 @@ static void start_at_warmup(struct draw *draw)
         draft_set(&shared->draft, "", "warmup", start->value.u + draw_below(draw, 2));
 }
 
-/* Judges the draft, and another one if the reader refuses it, or if it goes on for too long. */
+/* Judges the draft. Draws another one if the reader refuses it, or if it runs for too long. */
 static void run_seed(uint64_t seed, struct draw *draw)
 {
     static char yaml[DRAFT_YAML_BYTES];
@@ -265,7 +265,7 @@ static void run_seed(uint64_t seed, struct draw *draw)
     oche_topology_free(&draw->topology);
 }
 
-/* Writes the world of `seed`, as `oche run` reads it. */
+/* Writes the world of `seed` as a scenario that `oche run` can read. */
 static void write_world(const char *folder, uint64_t seed)
 {
     static char yaml[DRAFT_YAML_BYTES];
@@ -282,7 +282,7 @@ static void write_world(const char *folder, uint64_t seed)
     fclose(file);
 }
 
-/* Runs seeds until one is a finding, or the time is over. */
+/* Runs seeds until there is a finding, or the time is over. */
 _Noreturn static void work(uint64_t end, time_t until, const char *write)
 {
     struct draw draw = {.schema = &schema};
@@ -300,7 +300,7 @@ _Noreturn static void work(uint64_t end, time_t until, const char *write)
 
 /* ---- findings ---- */
 
-/* Waits, and makes a finding of a process that ended by a signal. Returns its status. */
+/* Waits for a worker. If a signal ended it, that is a finding. Returns its status. */
 static int await(pid_t child)
 {
     int status;
@@ -348,7 +348,7 @@ struct same {
     time_t until; /* then it is small enough */
 };
 
-/* A crash may leave another word about which twin ran: its own rule is enough. */
+/* A crash may be reported for another twin: the same rule is enough. */
 static bool breaks(void *context, const struct draft *draft)
 {
     static char yaml[DRAFT_YAML_BYTES];
@@ -391,7 +391,7 @@ static void write_finding(const struct options *options, uint64_t seed, const ch
     printf("repeat: tests/swarm/swarm %s\n", path);
 }
 
-/* Makes it smaller and prints it. */
+/* Makes the finding smaller and prints it. */
 static void report(const struct options *options, uint64_t seed)
 {
     static char yaml[DRAFT_YAML_BYTES], what[1400];
@@ -499,7 +499,7 @@ static int judge_file(const char *path)
     return 0;
 }
 
-/* All scenarios of a folder. */
+/* Runs all scenarios of a folder. */
 static int judge_folder(const char *folder)
 {
     struct dirent **entries;
@@ -586,7 +586,7 @@ static bool read_options(struct options *options, int argc, char **argv)
     return fine;
 }
 
-/* What a thread keeps of freed memory would look like memory that is not freed. */
+/* Freed memory that a thread keeps would count as a leak. */
 static void keep_nothing(char **argv)
 {
     static const char tunable[] = "glibc.malloc.tcache_count=0";
@@ -615,7 +615,7 @@ int main(int argc, char **argv)
     if (thorough != NULL && strcmp(thorough, "yes") == 0)
         options.worlds *= TIMES_LONG;
     keep_nothing(argv);
-    /* Memory that is freed stays with the process: the next world needs as much. */
+    /* The process keeps freed memory, as the next world needs as much. */
     mallopt(M_MMAP_THRESHOLD, 1000000000);
     mallopt(M_TRIM_THRESHOLD, 2000000000);
     mallopt(M_TOP_PAD, 16777216);

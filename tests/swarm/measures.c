@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures, computed once more from counters of single ports, flows and samples: what tables show
- * must be what was counted.
+ * Measures, computed a second time from the counters of ports, flows and samples. Tables must show
+ * what was counted.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static bool is_near(double a, double b)
     return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b)) + 1e-12;
 }
 
-/* A watched queue had some length at each moment since the end of warm-up. */
+/* The histogram of a watched queue covers all time since the end of warm-up. */
 static bool queues_are_watched(const struct oche_world *world, const struct oche_outcome *outcome,
                                char *text, size_t room)
 {
@@ -63,7 +63,7 @@ static bool utilisation_is_right(const struct oche_world *world, const struct oc
     return true;
 }
 
-/* A port is held for no longer than there is time, and no port longer than the longest. */
+/* No port is held for longer than the run, or for longer than the longest hold. */
 static bool holds_are_right(const struct oche_world *world, const struct oche_outcome *outcome,
                             const struct oche_switch_port_stats *stats, char *text, size_t room)
 {
@@ -122,8 +122,8 @@ static bool flows_are_counted(const struct oche_world *world, const struct oche_
 }
 
 /*
- * Of a gauge that is a total the intervals add up to no more than it is in the end. Hosts of other
- * ranks are not here to be asked.
+ * The intervals of a gauge that is a total add up to at most its final value. Hosts of other ranks
+ * cannot be read here.
  */
 static bool totals_add_up(const struct oche_world *world, char *text, size_t room)
 {
@@ -156,7 +156,10 @@ static bool totals_add_up(const struct oche_world *world, char *text, size_t roo
     return true;
 }
 
-/* The window since which all rates are equal: equal in each from there on, and not before it. */
+/*
+ * The time since which all rates are equal: they are equal at each later sample, and not at the one
+ * before.
+ */
 static bool rate_gap_is_right(const struct oche_outcome *outcome, char *text, size_t room)
 {
     const struct oche_rates *rates = &outcome->rates;

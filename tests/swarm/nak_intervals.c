@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NAKs of Go-Back-N and of improved Go-Back-N, from the trace: a packet behind a gap is answered
- * at once if the NAK interval is over, or if none has begun; else it is not. Improved Go-Back-N
- * also repeats the NAK when an interval has passed without the packet, as long as a last packet
- * has come from behind the gap (error-recovery.md#nak-interval, #l3, #l4, #l8, #l11), until too
- * many checks in a row find that nothing has come.
- *
- * If a packet arrives at the very time of a check, the trace may not show which came first; then
- * the connection is judged no longer.
+ * NAKs of Go-Back-N and of improved Go-Back-N, checked from the trace. A packet behind a gap must
+ * be answered at once if the NAK interval is over or none has begun; otherwise it must not be
+ * answered. Improved Go-Back-N also repeats the NAK at the end of each interval until the packet
+ * arrives. It does so only if a last packet has arrived from behind the gap
+ * (error-recovery.md#nak-interval, #l3, #l4, #l8, #l11), and stops after too many checks in a row
+ * without an arrival. If a packet arrives at the very time of a check, the trace may not show which
+ * came first. Such a connection is ignored from then on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,19 +18,19 @@
 #include "core/wire/opcode.h"
 #include "tests/swarm/port_use.h"
 
-#define MOST_CHECKS 64 /* in a row, while nothing arrives */
+#define MOST_CHECKS 64 /* checks in a row without an arrival */
 #define U(value)    ((unsigned long long)(value))
 
 struct receiver {
     bool judged, any; /* any: a NAK has been due */
-    bool due;         /* and this one has not left */
-    oche_time last;   /* when the last one was due */
+    bool due;         /* and this one has not been sent */
+    oche_time last;   /* when the last NAK was due */
     uint32_t named;   /* by it */
     uint32_t expected;
     oche_time check; /* OCHE_NEVER: no check is due */
     uint32_t last_psn;
     unsigned checks;
-    uint32_t opcode; /* of the packet that has come */
+    uint32_t opcode; /* of the packet that has arrived */
 };
 
 struct naks {
@@ -61,7 +60,7 @@ static void run_check(const struct naks *naks, struct receiver *receiver)
     receiver->check = oche_time_add(now, naks->interval);
 }
 
-/* A port that was free has not let a NAK wait. */
+/* A port that was idle must have sent a NAK that was due. */
 static void check_due(struct naks *naks, uint32_t node, uint32_t connection, oche_time now)
 {
     struct receiver *receiver = &naks->receivers[connection];
@@ -91,7 +90,7 @@ static void on_arrived(struct naks *naks, uint32_t node, uint32_t connection,
 {
     struct receiver *receiver = &naks->receivers[connection];
 
-    /* On a free port the check's NAK would have been seen. */
+    /* If the port was idle, the NAK of the check would have been seen. */
     if (receiver->check == record->time && (receiver->checks >= MOST_CHECKS || receiver->due ||
                                             !port_was_free(naks->ports, node, 0, record->time)))
         receiver->judged = false;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why a timer expired, where there is no doubt: a packet was lost, the NAK for it was lost, too,
- * and nothing else has happened that could have repaired it. Such timeouts are counted as those of
- * a lost NAK.
+ * Causes of timeouts, in the clear case: a packet was lost, its NAK was lost, too, and nothing else
+ * could have repaired the loss. Such timeouts must be counted as caused by a lost NAK.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +12,9 @@
 #include "tests/swarm/watch.h"
 
 struct loss {
-    bool data; /* a packet was lost, the first of the connection */
-    bool nak;  /* and then the NAK for it */
-    bool over; /* something else has happened since */
+    bool data; /* a packet was lost, the first one of the connection */
+    bool nak;  /* and then its NAK */
+    bool over; /* other events have followed */
     uint32_t psn;
 };
 
@@ -23,8 +22,8 @@ struct naks {
     struct swarm_run *run;
     struct loss *losses; /* by connection */
     uint32_t count;
-    uint64_t sure; /* timeouts of which the cause is known */
-    /* The packet that was sent or has arrived last, which may be lost. */
+    uint64_t sure; /* timeouts with a known cause */
+    /* The packet that was sent or arrived last; it may be lost. */
     uint32_t qpn, psn;
     bool data, nak;
 };

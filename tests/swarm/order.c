@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What arrives of a connection's data packets is some of what was sent, in the same order: links
- * are FIFOs, a connection keeps one way and one class, and deflection keeps messages apart. (Of a
- * packet that was sent again one copy may be late: its message was acknowledged by the other.) Not
- * where routes change on the way, where deflection does not wait (`follow`, `hold`), or, where
- * there is deflection, from the first loss or repetition on: what a message sends again may go
- * another way than its first try. And not for RoGUE, whose queue pairs are renewed.
+ * Data packets of a connection arrive in the order in which they were sent, some of them never. The
+ * reasons: links are FIFOs, a connection keeps one path and one class, and deflection keeps
+ * messages apart. One exception: if a packet was sent twice, one copy may arrive late, after the
+ * other copy was acknowledged.
+ *
+ * The rule does not apply where routes change during the run; where deflection does not wait
+ * (`follow`, `hold`); with deflection, after the first loss or retransmission, as a retransmission
+ * may take another path; and to RoGUE, which renews its queue pairs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,17 +22,17 @@ struct sent {
         uint64_t number; /* a PSN or sequence number */
         bool arrived;
     } * packets;
-    uint32_t count, capacity, next; /* next: behind the last that arrived */
+    uint32_t count, capacity, next; /* next: one more than the last that arrived */
 };
 
 struct order {
     struct swarm_run *run;
     struct sent *sent; /* by connection */
     uint32_t count;
-    bool deflects, over; /* over: nothing is promised any more */
+    bool deflects, over; /* over: the rule applies no longer */
 };
 
-/* True if a packet of that number has been sent. */
+/* True if a packet with that number has been sent. */
 static bool was_sent(const struct sent *sent, uint64_t number)
 {
     for (uint32_t i = sent->count; i-- > 0;)
@@ -87,14 +89,14 @@ static void order_event(void *context, uint32_t node, const struct oche_trace_re
     const struct oche_connection *of =
         &oche_world_flows(order->run->world)->connections[connection];
 
-    /* a READ's request goes the other way, and has a number of its data */
+    /* a READ's request travels the other way, and its number counts as data */
     if (record->kind == OCHE_TRACE_DATA_SENT && node == of->src)
         note_sent(order, &order->sent[connection], record->a);
     else if (record->kind == OCHE_TRACE_DATA_ARRIVED && node == of->dst)
         note_arrived(order, connection, record->a, record->time);
 }
 
-/* True if routes lead in a loop: packets that pass a switch again meet their own entry there. */
+/* True if routes have a loop: a packet may pass the same switch twice. */
 static bool goes_round(const struct oche_world *world)
 {
     struct oche_route_faults faults;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long ports were held and held others, from the PFC frames alone: what an XOFF says holds from
- * the response time on until its quanta are over, another frame comes, or the link changes.
+ * How long ports were held and held others, computed from the PFC frames alone. An XOFF holds a
+ * port from the response time on, until its quanta are over, another frame comes, or the link
+ * changes.
  */
 #include <stdlib.h>
 
@@ -25,10 +26,10 @@ struct spans {
 struct pause_times {
     struct swarm_run *run;
     struct spans *held, *holds; /* by port of the network and class */
-    uint64_t *frames;           /* likewise: XOFFs that came since the end of warm-up */
+    uint64_t *frames;           /* the same: XOFFs that came since the end of warm-up */
 };
 
-/* Begins a span, or makes the one longer that it would touch. */
+/* Begins a span, or extends the last one if they touch. */
 static void begin(struct spans *spans, oche_time from, oche_time until)
 {
     if (spans->count > 0 && spans->spans[spans->count - 1].until >= from) {
@@ -43,7 +44,7 @@ static void begin(struct spans *spans, oche_time from, oche_time until)
     spans->spans[spans->count++] = (struct span){from, until};
 }
 
-/* Nothing is held from `when` on. */
+/* Ends all holds at `when`. */
 static void end_at(struct spans *spans, oche_time when)
 {
     while (spans->count > 0 && spans->spans[spans->count - 1].from >= when)
@@ -122,7 +123,7 @@ static void pause_time_event(void *context, uint32_t node, const struct oche_tra
     }
 }
 
-/* True if the port had to merge pauses, since it keeps only some that have yet to begin. */
+/* True if the port had to merge pauses, as it stores only a few that have yet to begin. */
 static bool has_merged(const struct oche_world *world, uint32_t port)
 {
     uint32_t node = world->network.ports[port].node, hosts = world->topology.host_count;

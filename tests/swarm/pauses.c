@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PFC, from the trace: an XOFF is told again before it runs out, and a class with a static
- * threshold is not told to stop more often than it can have filled and drained the hysteresis.
+ * PFC, checked from the trace. An XOFF must be repeated before it runs out. A class with a static
+ * threshold must not be paused more often than it can have filled and drained the hysteresis.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,19 +11,19 @@
 #include "tests/swarm/watch.h"
 
 #define QUANTUM_BITS 512
-#define PLENTY       12000000 /* bytes to share that small worlds do not fill */
+#define PLENTY       12000000 /* bytes of shared buffer that small worlds do not fill */
 #define U(value)     ((unsigned long long)(value))
 
 struct told {
-    oche_time when;   /* the last XOFF; 0: none, or an XON since */
-    oche_time quanta; /* how long it holds */
+    oche_time when;   /* the last XOFF; 0: there is none, or an XON followed */
+    oche_time quanta; /* its duration */
 };
 
 struct pauses {
     struct swarm_run *run;
     struct told *told; /* by port of the network and class */
-    uint64_t *stops;   /* likewise: how often it was told to stop */
-    bool links_stay;   /* no failure clears what ports were told */
+    uint64_t *stops;   /* by port and class: XOFFs that were sent to it */
+    bool links_stay;   /* no link failure clears the pauses of ports */
 };
 
 static uint64_t frame_time(const struct oche_topology_link *link)
@@ -31,7 +31,7 @@ static uint64_t frame_time(const struct oche_topology_link *link)
     return 9100 * 8 * (oche_time)1000000 / (link->rate_bps / 1000000 + 1);
 }
 
-/* What was told ran out before `now`, though by more than a frame that was being sent. */
+/* True if the pause ran out before `now`, by more than the time of a frame that was being sent. */
 static void check_refresh(struct pauses *pauses, uint32_t node, uint32_t port, unsigned cls,
                           oche_time now)
 {
@@ -74,15 +74,15 @@ static void pauses_event(void *context, uint32_t node, const struct oche_trace_r
                OCHE_CLASSES * sizeof(*pauses->told));
 }
 
-/* True if ports have little to share beside their headrooms: then any length stops one. */
+/* True if the shared buffer is small: then ports pause at any queue length. */
 static bool has_little(const struct oche_world *world, uint32_t node)
 {
     return oche_world_buffer_limits(world, node - world->topology.host_count).shared < PLENTY;
 }
 
 /*
- * Between two XOFFs of a static threshold as many bytes come in as the hysteresis has: xon_offset,
- * or two frames.
+ * Between two XOFFs of a static threshold at least as many bytes arrive as the hysteresis has:
+ * xon_offset, or two frames.
  */
 static void check_stops(struct pauses *pauses, uint32_t node, uint32_t port, unsigned cls)
 {
@@ -97,7 +97,9 @@ static void check_stops(struct pauses *pauses, uint32_t node, uint32_t port, uns
                               ? params->xon_offset_bytes
                               : 2 * oche_world_packets(world->config).frame_bytes;
 
-    /* Below the hysteresis it resumes when it is empty; a full buffer stops it at any length. */
+    /*
+     * Below the hysteresis a class resumes when it is empty. A full buffer pauses it at any length.
+     */
     if (hysteresis == 0 || hysteresis > params->xoff_bytes || has_little(world, node) ||
         params->chip_ports != 0 || params->threshold != OCHE_THRESHOLD_STATIC)
         return;

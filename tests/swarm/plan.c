@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Themes and wishes: see the header. */
+/* Themes and required features: see the header. */
 #include "tests/swarm/plan.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #define US ((double)OCHE_US)
 #define MS ((double)OCHE_MS)
 
-#define ONE_LARGE 16 /* one world in so many is large */
+#define ONE_LARGE 16 /* one world in this many is large */
 
 #define ONLY(theme) (1U << (theme))
 #define BUSY        (((1U << THEMES) - 1) & ~ONLY(CALM))
@@ -24,12 +24,12 @@
 #define LOSES       (ONLY(LOSSY) | ONLY(FAILING) | ONLY(CUT))
 
 /*
- * Limits under themes; a choice or truth value is drawn from least to most. The first row
+ * Limits under themes; a choice or truth value is drawn from least to most. The first matching row
  * counts.
  */
 static const struct {
     uint32_t themes;
-    const char *section, *key; /* key NULL: all of that unit */
+    const char *section, *key; /* key NULL: all parameters of that unit */
     enum oche_unit unit;       /* with key NULL */
     double least, most;
     unsigned percent;
@@ -149,13 +149,10 @@ static const struct {
     {ONLY(CREDITS), "ib_credits", "buffer", .least = 2e3, .most = 2e4, .percent = 100},
 };
 
-/*
- * Variants that a theme draws most often, and sections and mechanisms that it is nothing
- * without.
- */
+/* Variants that a theme draws most often, and the sections and mechanisms that it requires. */
 static const struct {
     uint32_t themes;
-    const char *section, *variants; /* between bars; NULL: an entry of the section */
+    const char *section, *variants; /* names, separated by bars; NULL: an entry of the section */
     unsigned percent;
 } picks[] = {
     {AROUND, "topology", "|leaf_spine|clos|fat_tree|", 95},
@@ -183,7 +180,7 @@ static const struct {
     {ONLY(PAUSED), "pause_storms", NULL, 30},
 };
 
-/* Sections and mechanisms that a theme leaves out so often, unless they are wished for. */
+/* How often a theme leaves out sections and mechanisms, unless they are required. */
 static const struct {
     uint32_t themes;
     const char *section;
@@ -196,10 +193,10 @@ static const struct {
     {WAITING, "loss", 70},
 };
 
-/* ---- what the network must be for a feature, or what brings it ---- */
+/* ---- requirements of features: on the network, or on other sections ---- */
 
 static const struct {
-    const char *wish, *brings[5]; /* one of these, or NULL */
+    const char *wish, *brings[5]; /* one of these, separated by bars, or NULL */
 } needs[] = {
     {"routes.file",
      {"topology=parking_lot", "topology=leaf_spine", "topology=dumbbell", "topology=clos",
@@ -227,7 +224,7 @@ static const struct oche_section *section_of(const struct draw *draw, const char
     return NULL;
 }
 
-/* Of sections with one choice the first wish counts. */
+/* In sections with one choice the first required variant counts. */
 static void wish(struct draw *draw, struct draft_wish wish)
 {
     if (draw->wish_count < DRAFT_MOST_WISHES)
@@ -239,13 +236,13 @@ static bool is_mechanism(const struct oche_section *section)
     return oche_switch_mechanism_find(section->name) != NULL;
 }
 
-/* True if the section is one feature: a mechanism, or a tier of switches. */
+/* True if the section counts as one feature: a mechanism, or a tier of switches. */
 static bool is_whole(const struct oche_section *section)
 {
     return is_mechanism(section) || section->within != NULL;
 }
 
-/* Features of the section that can be wished for. */
+/* Returns how many features of the section can be required. */
 static uint64_t features_of(const struct oche_section *section)
 {
     return section->selector != NULL ? section->variant_count
@@ -263,8 +260,8 @@ static struct draft_wish feature_of(const struct oche_section *section, uint32_t
 }
 
 /*
- * The feature of that number, of those that can be wished for: variants of sections that have
- * variants, mechanisms, tiers, parameters of other sections. False: there are only `*count`.
+ * Finds feature `number` of those that can be required: variants, mechanisms, tiers, and parameters
+ * of sections without variants. Returns false if there are only `*count`.
  */
 static bool find_feature(const struct draw *draw, uint64_t number, struct draft_wish *found,
                          uint64_t *count)
@@ -285,7 +282,7 @@ static bool find_feature(const struct draw *draw, uint64_t number, struct draft_
     return false;
 }
 
-/* The name of a feature, as coverage.c has it. */
+/* Writes the feature's name as in coverage.c. */
 static void name_feature(const struct draft_wish *feature, char *name, size_t room)
 {
     const struct oche_section *section = feature->section;
@@ -338,7 +335,7 @@ void draft_name_number(const struct draw *draw, uint64_t number, char *name, siz
     name_feature(&found, name, room);
 }
 
-/* Wishes for what a wish needs, unless the section is chosen already. */
+/* Requires what a feature depends on, unless the section is already chosen. */
 static void wish_what_is_needed(struct draw *draw)
 {
     for (uint32_t i = 0; i < draw->wish_count; i++)
@@ -359,7 +356,7 @@ static void wish_what_is_needed(struct draw *draw)
         }
 }
 
-/* Wishes for two features; as many numbers as there are pairs walk through all pairs. */
+/* Requires two features. Consecutive numbers walk through all pairs. */
 static void plan_pair(struct draw *draw, uint64_t number)
 {
     struct draft_wish any;
@@ -387,7 +384,7 @@ void draft_plan(struct draw *draw, uint64_t seed)
                  (struct draft_wish){section_of(draw, picks[i].section), DRAFT_NO_VARIANT, NULL});
 }
 
-/* ---- the draw asks ---- */
+/* ---- questions of the draw ---- */
 
 struct draft_limits draft_limits_in(const struct draw *draw, const struct draft_part *part,
                                     const struct oche_param *param)
@@ -427,7 +424,7 @@ bool draft_wishes_mechanism(const struct draw *draw, const char *name)
     return false;
 }
 
-/* True if some switch mechanism is wished for that does not come with a congestion control. */
+/* True if a required switch mechanism does not come with a congestion control. */
 static bool wishes_any_mechanism(const struct draw *draw)
 {
     for (uint32_t i = 0; i < draw->wish_count; i++)
@@ -453,7 +450,7 @@ bool draft_fills_queues(const struct draw *draw)
     return draw->theme == PAUSED;
 }
 
-/* True if a mechanism cannot be with what is wished for. */
+/* True if a mechanism excludes a required feature. */
 static bool is_against_wishes(const struct draw *draw, const char *mechanism)
 {
     char name[64], wished[64];
@@ -501,7 +498,7 @@ uint32_t draft_variants_wished(const struct draw *draw, const struct oche_sectio
     return count;
 }
 
-/* Entries of a list have the wishes in turn; of others the first counts. */
+/* The entries of a list take the required variants in turn; in other sections the first counts. */
 static bool wished_variant(const struct draw *draw, const struct oche_section *section,
                            uint32_t *variant)
 {

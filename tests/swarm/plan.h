@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a seed's world is to have, beside what chance gives it: a theme, under which something
- * happens that hardly happens by chance (queues fill, ports pause, a ring of switches waits for
- * itself), and two features. Every other seed walks through all pairs of features; those in between
- * have an aim (rare_features.c).
+ * Plans what a seed's world must have. A theme brings events that hardly happen by chance: queues
+ * fill, ports pause, a ring of switches waits for itself. In addition two features are required.
+ * Even seeds walk through all pairs of features; odd seeds bring rare events (rare_features.c).
  */
 #ifndef OCHE_TESTS_SWARM_PLAN_H
 #define OCHE_TESTS_SWARM_PLAN_H
 
 #include "tests/swarm/draft.h"
 
-/* What is to happen. */
+/* The event that a theme brings. */
 enum draft_theme {
-    CALM, /* whatever chance brings: most worlds without a theme are idle */
+    CALM, /* no theme: most worlds are idle */
     CROWDED,
     PAUSED,
     MARKED,
@@ -20,64 +19,64 @@ enum draft_theme {
     DEFLECTED,
     CREDITS,
     FAILING,
-    STUCK,              /* a ring of switches that wait for each other */
+    STUCK,              /* switches in a ring wait for each other */
     CUT,                /* links fail while packets cross them */
-    BY_TURN,            /* before here: themes of worlds without an aim */
+    BY_TURN,            /* themes before this one are for worlds without a rare feature */
     DETOURED = BY_TURN, /* a ring of detours through a leaf or a pod */
     LOOPED,             /* routes that go back and forth */
     GIVEN_UP,           /* a ring, and flows in it that fail */
     ASTRAY,             /* deflected packets, and flows that fail for every wait */
-    LOST,               /* links that lose so much that all flows fail */
+    LOST,               /* links lose so much that all flows fail */
     THEMES
 };
 
-/* Plans the draw of `seed`. Without this a draw has neither theme nor wishes. */
+/* Plans the draw of `seed`. A draw without a plan has no theme and no required feature. */
 void draft_plan(struct draw *draw, uint64_t seed);
 
-/* rare_features.c: plans what seldom happens: walks through features that are to meet it. */
+/* rare_features.c: plans a rare event, and the feature that must be there when it happens. */
 void draft_aim(struct draw *draw, uint64_t number);
-/* The two features of an aim; false: there are not so many aims that name two. */
+/* Returns the two features of pair `number`; false: there are fewer such pairs. */
 bool draft_aim_names(size_t number, const char *names[2]);
 
-/* Wishes for a feature by its name (coverage.c); false: there is no such, or it is an event. */
+/* Requires a feature by its name (coverage.c). False: there is none, or the name is an event. */
 bool draft_wish(struct draw *draw, const char *name);
-/* Wishes for the feature of that number, modulo their number; its name. */
+/* Requires feature `number`, modulo their number. Returns its name. */
 void draft_wish_number(struct draw *draw, uint64_t number);
 void draft_name_number(const struct draw *draw, uint64_t number, char *name, size_t room);
-/* Returns how many variants of a section are wished for. */
+/* Returns how many variants of a section are required. */
 uint32_t draft_variants_wished(const struct draw *draw, const struct oche_section *section);
 
 /*
- * advice.c: a refusal may say what another parameter would have to be. Gives it that; false: it
- * says nothing of the kind, or that one is wished for.
+ * advice.c: a refusal may name a value for another parameter. Sets it. Returns false if the refusal
+ * names none, or if that parameter is required.
  */
 bool draft_take_other(struct draft *draft, const struct draft_part *part,
                       const struct oche_param *param, const char *refusal, struct draw *draw);
 
-/* Limits of a parameter under the draw's theme, or those of limits.c. */
+/* Returns the limits of a parameter under the draw's theme, or those of limits.c. */
 struct draft_limits draft_limits_in(const struct draw *draw, const struct draft_part *part,
                                     const struct oche_param *param);
 
-/* True if the draw wishes for an entry of the section, for the parameter, for the mechanism. */
+/* True if the draw requires an entry of the section, the parameter, or the mechanism. */
 bool draft_wishes_section(const struct draw *draw, const struct oche_section *section);
 bool draft_wishes_param(const struct draw *draw, const struct draft_part *part,
                         const struct oche_param *param);
 bool draft_wishes_mechanism(const struct draw *draw, const char *name);
 
-/* True if the draw's theme is about ports that pause each other. */
+/* True if the draw's theme brings ports that pause each other. */
 bool draft_fills_queues(const struct draw *draw);
-/* combined_values.c: makes values meet that chance seldom draws together. */
+/* combined_values.c: sets values that matter only in combinations that chance seldom draws. */
 void draft_meet(struct draft *draft, struct draw *draw);
 
-/* True if the theme leaves out the section, or mechanism, this time. */
+/* True if the theme leaves out this section or mechanism in this draw. */
 bool draft_shuns(struct draw *draw, const char *section);
-/* True if what the theme is about takes time and events. */
+/* True if the theme needs a long run. */
 bool draft_takes_time(const struct draw *draw);
 
-/* Returns the files of tests/swarm/files that the theme is about, between bars. */
+/* Returns the files of tests/swarm/files that the theme needs, separated by bars. */
 const char *draft_wished_files(const struct draw *draw);
 
-/* Returns the variant that the draw wishes for, or one by chance, more often one of the theme's. */
+/* Returns the required variant, or one by chance; the theme's variants are drawn more often. */
 uint32_t draft_pick_variant(struct draw *draw, const struct oche_section *section);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The use of hosts' ports: see the header. Frames are taken for a little longer than they are. */
+/* The use of hosts' ports: see the header. The time of each frame is rounded up. */
 #include "tests/swarm/port_use.h"
 
 #include <stdlib.h>
 
 #include "fabric/ib_credits.h"
 
-#define MOST_HEADERS 240 /* bytes beside the payload on the line */
+#define MOST_HEADERS 240 /* bytes of a frame beside its payload */
 
 struct port_use {
     const struct oche_topology *topology;
-    oche_time *free_at; /* by node: what it sent last has left */
-    bool *paused;       /* likewise: a PAUSE has come once */
+    oche_time *free_at; /* by node: when its last frame has left */
+    bool *paused;       /* by node: a PAUSE has come at least once */
 };
 
 struct port_use *port_use_make(const struct swarm_run *run)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Aims: what chance seldom brings, and what brings it. Every other seed has one. Half of these walk
- * through what is rare, and with it through all features; the others through pairs that are rarer
- * still.
+ * Brings rare events about. Every other seed does: half of these walk through the events, and with
+ * each through all features; the others walk through pairs of features that are even rarer.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,11 +9,11 @@
 #include "tests/swarm/coverage.h"
 #include "tests/swarm/plan.h"
 
-/* Themes under which something is seen, and what the network must be for them. */
+/* Events, the themes under which they happen, and the network that they need. */
 static const struct {
     const char *event;
     enum draft_theme theme;
-    const char *topologies; /* between bars; NULL: any */
+    const char *topologies; /* names, separated by bars; NULL: any */
     const char *wish;       /* or NULL */
 } ways[] = {
     {"saw=deadlock", STUCK, "|from_file|", NULL},
@@ -34,7 +33,7 @@ static const struct {
     {"saw=every_flow_end", LOST, NULL, NULL},
 };
 
-/* Meet all features in turn. */
+/* Each of these is combined with all features in turn. */
 static const char *const rare[] = {
     "saw=deadlock",
     "saw=deflections",
@@ -52,8 +51,8 @@ static const char *const rare[] = {
 };
 
 /*
- * Pairs that are rarer still, with a third feature if that helps, and the theme that brings them;
- * CALM: that of a way, or any.
+ * Rare pairs of features, a third one that helps, and the theme that brings them; CALM: the theme
+ * of the event, or any.
  */
 static const struct {
     const char *names[3];
@@ -133,7 +132,7 @@ static bool wishes_workload(const struct draw *draw)
     return false;
 }
 
-/* Chooses a way to the event that suits the topology, if one is wished for. */
+/* Chooses a theme and network for the event; they must fit a required topology. */
 static void take_way(struct draw *draw, const char *event, bool with_theme)
 {
     const char *topology = wished_topology(draw);
@@ -153,7 +152,7 @@ static void take_way(struct draw *draw, const char *event, bool with_theme)
     draw->theme = ways[taken].theme;
     if (ways[taken].wish != NULL)
         draft_wish(draw, ways[taken].wish);
-    /* A permutation makes a ring wait; another workload comes beside it. */
+    /* A permutation makes the ring wait; another workload is added. */
     if (strcmp(event, "saw=deadlock") == 0 && wishes_workload(draw))
         draft_wish(draw, "workload=permutation");
 }
@@ -171,7 +170,7 @@ static void aim_at_pair(struct draw *draw, size_t number)
             take_way(draw, pairs[number].names[i], with_theme);
 }
 
-/* The next feature from `number` on that can meet `name`. */
+/* Returns the next feature from `number` on that can occur together with `name`. */
 static void wish_for_other(struct draw *draw, const char *name, uint64_t number)
 {
     char other[64];

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DCQCN's reaction point, from the trace alone: a second reaction point for each sender hears of
- * the CNPs, the bytes and the times that were seen, and says which rate and which alpha must be
- * seen next. It follows the paper's Fig 7 and the readings of dcqcn.md, option by option.
- *
- * Events of one time have no known order. Where it matters and nothing shows which came first, the
- * connection is judged no longer.
+ * DCQCN's reaction point, checked from the trace. A second reaction point for each sender takes the
+ * CNPs, bytes and times of the trace, and computes the next rate and alpha. It follows the paper's
+ * Fig 7 and the readings of dcqcn.md, for each option. Events of one time have no known order.
+ * Where the order matters and the trace does not show it, the connection is ignored from then on.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,12 +18,12 @@
 
 #define U(value)       ((unsigned long long)(value))
 #define MOST_EXPECTED  4
-#define LEAST_TIMER    4 /* ps; of a shorter one the half is none */
+#define LEAST_TIMER    4 /* ps; half of a shorter time would be 0 */
 #define ALPHA_SLACK    1e-8
 #define RATE_SLACK_BPS 2.0
 #define NIC_LEAST_BPS  1e6
 
-/* The options as the parameter table numbers them, with `auto` replaced by the mode's. */
+/* The options, numbered as in the parameter table; `auto` is replaced by the mode's. */
 struct reading {
     enum { ALPHA_AFTER_CUT = 1, ALPHA_BEFORE_CUT, ALPHA_AT_INTERVALS } alpha;
     bool alpha_restarts, periodic, sets_rate, by_timer, by_bytes, counts_before, halves, guards;
@@ -40,21 +38,21 @@ enum cause { CUT = 1, FIRST, FAST, ADDITIVE, HYPER, RELEASED, INITIAL };
 struct expected {
     uint32_t kind;
     uint64_t cause; /* of RATE_CHANGED */
-    double rate;    /* or R_T, of CC_STATE */
+    double rate;    /* or R_T, in CC_STATE */
     double alpha;
 };
 
 struct point {
-    bool judged;  /* a queue pair is open, and all about it is known */
+    bool judged;  /* a queue pair is open, and its state is known */
     bool fresh;   /* and has no flow yet */
     bool limited; /* the rest holds */
     bool idle, pending, cnp_in_interval, was_hyper;
     uint32_t work; /* posted and not completed */
     uint64_t t, bc;
     double rc, rt, alpha;
-    uint64_t left; /* bytes until the byte counter's event */
+    uint64_t left; /* bytes until the next event of the byte counter */
     oche_time timer, alpha_ends, first_cnp, check, release;
-    uint64_t line, rate; /* rate: as it was told */
+    uint64_t line, rate; /* rate: as the trace gave it */
     struct expected expected[MOST_EXPECTED];
     unsigned expected_count;
 };
@@ -65,10 +63,10 @@ struct reaction {
     struct reading reading;
     struct point *points; /* by connection */
     uint32_t count;
-    bool ipv6, once; /* once: a queue pair for each flow */
+    bool ipv6, once; /* one queue pair for each flow */
 };
 
-/* ---- the reading ---- */
+/* ---- reading parameters ---- */
 
 static unsigned chosen(const struct dcqcn_params *p, uint32_t option, unsigned paper, unsigned ns3,
                        unsigned nic)
@@ -107,7 +105,7 @@ static double floor_of(const struct dcqcn_params *p, const struct point *point)
     return fmin(fmax(least, 1), (double)point->line);
 }
 
-/* ---- what must be seen ---- */
+/* ---- the next expected event ---- */
 
 static void expect(struct point *point, struct expected expected)
 {
@@ -122,7 +120,7 @@ static uint64_t whole(const struct point *point, double bps)
     return bits < point->line ? bits : point->line;
 }
 
-/* The rate is told if it is another than before. */
+/* A rate is in the trace only if it changed. */
 static void publish(struct point *point, enum cause cause)
 {
     uint64_t told = whole(point, point->rc);
@@ -157,7 +155,7 @@ static void restart_bytes(const struct reaction *r, struct point *point, bool ha
     point->left = !r->reading.by_bytes ? UINT64_MAX : half ? all / 2 + all % 2 : all;
 }
 
-/* A CNP, or an initial rate, begins the limit. */
+/* A CNP, or an initial rate, starts the limiter. */
 static void limit(const struct reaction *r, struct point *point, oche_time now, double from)
 {
     point->limited = true;
@@ -173,7 +171,7 @@ static void limit(const struct reaction *r, struct point *point, oche_time now, 
         point->release = oche_time_add(now, r->params->idle_timeout);
 }
 
-/* Lets the intervals of alpha end that end before `now`, or with it if `at_now`. */
+/* Ends the intervals of alpha that end before `now`; also those that end at `now` if `at_now`. */
 static void decay(const struct reaction *r, struct point *point, oche_time now, bool at_now)
 {
     const double keeps = 1 - r->params->g;
@@ -232,7 +230,7 @@ static enum cause stage(const struct reaction *r, const struct point *point, uin
     return HYPER;
 }
 
-/* One event of the timer or of the byte counter. */
+/* Handles one event of the timer or of the byte counter. */
 static void raise_rate(const struct reaction *r, struct point *point, oche_time now, bool of_timer)
 {
     const double line = (double)point->line;
@@ -287,7 +285,7 @@ static void hear_cnp(const struct reaction *r, struct point *point, oche_time no
     point->check = point->first_cnp + (periods == 0 ? 1 : periods) * period;
 }
 
-/* Runs the first timer that is due at `now` or before. False: none is. */
+/* Runs the first timer that is due at `now` or before. Returns false if none is due. */
 static bool run_timer(const struct reaction *r, struct point *point, oche_time now)
 {
     oche_time due = oche_time_min(point->timer, oche_time_min(point->check, point->release));
@@ -321,7 +319,7 @@ static void missing(struct reaction *r, uint32_t connection, oche_time now)
     point->judged = false;
 }
 
-/* Before something comes in: what was due earlier has been seen. */
+/* Called before an event is handled: all that was due earlier must have been seen. */
 static void catch_up(struct reaction *r, uint32_t connection, oche_time now)
 {
     struct point *point = &r->points[connection];
@@ -332,7 +330,7 @@ static void catch_up(struct reaction *r, uint32_t connection, oche_time now)
         missing(r, connection, now);
 }
 
-/* What is due just now, was not seen, and might have come without a word. */
+/* True if an event that is due exactly now may have happened without a line in the trace. */
 static bool is_doubtful(const struct reaction *r, const struct point *point, oche_time now,
                         bool counts)
 {
@@ -486,7 +484,7 @@ static void *make_reaction(struct swarm_run *run)
 
     if (config->endpoint != NULL || strcmp(config->cc->name, "dcqcn") != 0 ||
         params->timer < LEAST_TIMER || dcqcn_echoes(params))
-        return NULL; /* the trace does not tell which ACKs brought a mark */
+        return NULL; /* the trace does not show which ACKs carried a mark */
     struct reaction *r = calloc(1, sizeof(*r));
 
     OCHE_MUST(r != NULL);

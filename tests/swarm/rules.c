@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules that hold for every world that has run. */
+/* Rules for every world that has run. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #include "sim/world/internal.h"
 #include "tests/swarm/judge.h"
 
-/* Time after the last flow's end until nothing can be on its way any more. */
+/* After the last flow's end, everything has arrived within this time. */
 #define DRY (50 * OCHE_MS)
 
 #define SLOW 10000000 /* bits per second: half a megabyte in less than a second */
@@ -29,7 +29,7 @@ static bool is_rogue(const struct oche_world_config *config)
 
 /* ---- flows ---- */
 
-/* True if routes may change while packets are on their way. */
+/* True if routes may change while packets are in flight. */
 static bool reroutes(const struct oche_world_config *config)
 {
     return config->failure_count > 0 && config->routes.reroute != OCHE_NEVER;
@@ -58,9 +58,9 @@ static bool flow_is_right(const struct swarm_run *run, uint32_t i, struct swarm_
         (ended && sent->completed < sent->started))
         return swarm_finding(verdict, "flow", "flow %u ends before it starts", i);
     /*
-     * RoGUE's verbs may be shorter than packets, which then cross switches sooner. Of a deflected
-     * message what is sent again may take another way, beside the first; and so may what follows
-     * once routes have changed.
+     * Some flows may be faster than alone: RoGUE's verbs may be shorter than packets, which then
+     * cross switches sooner. After a deflection or a change of routes packets may take a path that
+     * the ideal time does not know.
      */
     if (delivered && !oche_world_has_static_routes(oche_world_config(run->world)) &&
         !reroutes(oche_world_config(run->world)) &&
@@ -84,7 +84,9 @@ static bool flows_are_right(const struct swarm_run *run, struct swarm_verdict *v
 
 /* ---- books ---- */
 
-/* Packets that are neither received nor on their way: dropped, lost, or too late for anybody. */
+/*
+ * Returns packets that are neither received nor in flight: dropped, lost, or too late for any flow.
+ */
 static uint64_t gone_of(const struct oche_world_totals *totals)
 {
     uint64_t gone = totals->lost_packets + totals->late_packets + totals->rejected_packets;
@@ -95,8 +97,7 @@ static uint64_t gone_of(const struct oche_world_totals *totals)
 }
 
 /*
- * What transports that are not the RNIC's count, they count at both ends; some of their packets are
- * in no count.
+ * Other transports than the RNIC count packets at both ends; some of their packets are in no count.
  */
 static bool counts_are_possible(const struct swarm_run *run, uint64_t sent, uint64_t received,
                                 struct swarm_verdict *verdict)
@@ -131,7 +132,7 @@ static bool books_are_kept(const struct swarm_run *run, struct swarm_verdict *ve
         return swarm_finding(verdict, "loop", "%llu packets crossed too many links",
                              U(totals->drops[OCHE_DROP_TTL]));
     if (config->run.warmup > 0)
-        return true; /* what warm-up sent arrives later */
+        return true; /* packets sent during warm-up arrive later */
     if (config->endpoint != NULL)
         return counts_are_possible(run, sent, received, verdict);
     if (sent < received + gone || sent - received - gone > totals->live_packets ||
@@ -147,8 +148,7 @@ static bool books_are_kept(const struct swarm_run *run, struct swarm_verdict *ve
     return true;
 }
 
-/* True if a READ has failed: what had arrived of it is not told of its flow any more (ROADMAP.md).
- */
+/* True if a READ has failed: its flow then does not show what had arrived (ROADMAP.md). */
 static bool a_read_failed(const struct oche_flows *flows)
 {
     for (OCHE_EACH_MADE_FLOW(i, flows))
@@ -157,7 +157,7 @@ static bool a_read_failed(const struct oche_flows *flows)
     return false;
 }
 
-/* Bytes that receivers count are those of flows, each once. */
+/* The bytes that receivers count are those of the flows, each byte once. */
 static bool bytes_are_right(const struct swarm_run *run, struct swarm_verdict *verdict)
 {
     const struct oche_world_config *config = oche_world_config(run->world);
@@ -189,12 +189,12 @@ static bool is_lossless(const struct swarm_run *run)
         return true;
     if (config->loss.late > 0) /* headroom is for packets on time */
         return false;
-    /* Of the classes of other endpoints some may be lossy. */
+    /* Other endpoints may have lossy classes. */
     return config->switches.pfc && config->endpoint == NULL &&
            !oche_world_headroom_lack(run->world, &lack);
 }
 
-/* No more of ExpressPass's credits wait at a port than its queue holds. */
+/* The credits of ExpressPass that wait at a port fit its credit queue. */
 static bool credits_are_few(const struct swarm_run *run, struct swarm_verdict *verdict)
 {
     const struct oche_world_config *config = oche_world_config(run->world);
@@ -235,7 +235,7 @@ static bool nothing_is_dropped(const struct swarm_run *run, struct swarm_verdict
     return true;
 }
 
-/* ---- the end ---- */
+/* ---- the end of the run ---- */
 
 static bool switch_is_empty(const struct swarm_run *run, uint32_t number,
                             struct swarm_verdict *verdict)
@@ -307,9 +307,7 @@ bool swarm_is_silent(const struct oche_world *world)
     return true;
 }
 
-/*
- * True if a flow that is not done need not be: the scenario says that somebody waits for ever.
- */
+/* True if a flow may stay incomplete: the scenario makes some host wait for ever. */
 static bool may_hang(const struct swarm_run *run)
 {
     const struct oche_bindings *bindings = &run->scenario->bindings;
@@ -401,8 +399,8 @@ bool swarm_none_is_broken(const struct oche_world *world, struct swarm_verdict *
 }
 
 /*
- * How far a flow has come: what its receiver has in order, and what has arrived at its host at all,
- * since go-back-0 delivers a message as a whole.
+ * The progress of a flow: the bytes in order at its receiver, and all bytes that have arrived at
+ * its host. The second is needed because go-back-0 delivers a message as a whole.
  */
 static uint64_t arrived_of(const struct oche_world *world, uint32_t flow)
 {
@@ -425,7 +423,7 @@ uint64_t *swarm_note_arrived(const struct swarm_run *run)
     return arrived;
 }
 
-/* True if no large packet fits into the switches' buffer. */
+/* True if the switches' buffer is smaller than a large packet. */
 static bool is_too_small(const struct oche_switch_params *switches, double room)
 {
     return (switches->port_buffer_bytes != 0 && (double)switches->port_buffer_bytes < room) ||
@@ -434,7 +432,7 @@ static bool is_too_small(const struct oche_switch_params *switches, double room)
            (double)switches->buffer_bytes < 2 * room;
 }
 
-/* True if no large packet fits into a buffer, or so much is lost that nothing need arrive. */
+/* True if a buffer is smaller than a large packet, or if too much is lost for progress. */
 static bool is_hopeless(const struct swarm_run *run)
 {
     const struct oche_world_config *config = &run->scenario->config;
@@ -450,7 +448,7 @@ static bool is_hopeless(const struct swarm_run *run)
     return gone > run->totals.nic.data_packets_sent / 4;
 }
 
-/* True if congestion control lets a flow have so little that a packet takes seconds. */
+/* True if congestion control may slow a flow down to one packet in seconds. */
 static bool crawls(const struct oche_world *world, uint32_t flow)
 {
     const struct oche_flow_plan *plan = &world->flows.plan[flow];

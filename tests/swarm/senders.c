@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Senders and receivers of RNICs, from the trace: no more is outstanding than the window allows,
- * packets are full but for a message's last one, the last packet leaves twice where it has to, and
- * at once, selective repeat waits no longer than its short timeout when little is outstanding, and
- * answers duplicates at once.
+ * Senders and receivers of RNICs, checked from the trace:
+ * - no more is outstanding than the window allows;
+ * - packets are full, but for the last one of a message;
+ * - the last packet is sent twice where it must be, and at once;
+ * - selective repeat waits at most its short timeout when little is outstanding, and answers
+ * duplicates at once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,25 +22,26 @@
 #define FIRST_WAIT   (2 * OCHE_MS)
 
 struct side {
-    uint32_t una, high; /* high: behind the last packet that was sent */
-    oche_time last;     /* something was sent, acknowledged or repeated */
-    uint32_t twice;     /* this packet must leave again next; valid if `again` */
+    uint32_t una, high; /* high: one more than the last packet that was sent */
+    oche_time last;     /* when something was last sent, acknowledged or repeated */
+    uint32_t twice;     /* this packet must be sent again next; valid if `again` */
     bool again;
-    bool held;       /* a rate or a window may make it wait */
-    uint32_t before; /* PSN that left before; valid if `sent` */
+    bool held;       /* a rate or a window may delay it */
+    uint32_t before; /* PSN that was sent before; valid if `sent` */
     bool sent;
-    oche_time duplicate; /* of the receiver: when a duplicate came that is not answered yet */
+    oche_time duplicate; /* of the receiver: when an unanswered duplicate arrived */
 };
 
 struct senders {
     struct swarm_run *run;
     struct side *sides; /* by connection */
     uint32_t count, window, mtu;
-    const struct oche_improved_go_back_n_params *improved; /* or NULL: the last leaves once */
-    const struct oche_selective_repeat_params *selective;  /* or NULL */
-    struct port_use *ports;                                /* or NULL: not known */
-    bool restarts; /* what was acknowledged may come again */
-    bool at_once;  /* a packet waits for nothing but the port, if its rate is the line's */
+    const struct oche_improved_go_back_n_params
+        *improved; /* or NULL: the last packet is sent once */
+    const struct oche_selective_repeat_params *selective; /* or NULL */
+    struct port_use *ports;                               /* or NULL: not known */
+    bool restarts; /* acknowledged packets may be sent again */
+    bool at_once;  /* at line rate, a packet waits only for the port */
 };
 
 static void check_size(struct senders *senders, uint32_t connection, uint32_t opcode,
@@ -83,17 +86,17 @@ static void on_ack(struct side *side, const struct oche_trace_record *record)
     uint32_t una = nak ? (uint32_t)record->a : (uint32_t)record->a + 1;
 
     if (nak && una >= side->una)
-        side->sent = false; /* the next one is the first of a new pass */
+        side->sent = false; /* the next packet is the first of a new pass */
     if (una > side->una)
         side->una = una;
-    side->again = false; /* no need any more */
+    side->again = false; /* no longer necessary */
     side->last = record->time;
 }
 
 /*
- * Returns how long the wait was at most. Few packets are outstanding, and as they are no fewer than
- * when selective repeat's timer was set, it was set to the short time, or to the connection's own
- * if the retries were used up. Of the ConnectX's own timeouts the first in a row is the shortest.
+ * Returns the longest possible wait. If few packets are outstanding, selective repeat's timer was
+ * set to the short time, as no more were outstanding then; or, after the last retry, to the
+ * connection's own timeout. With the ConnectX's own timeouts the first in a row is the shortest.
  */
 static oche_time longest_wait(const struct senders *senders, const struct side *side,
                               uint64_t retries)
@@ -104,7 +107,7 @@ static oche_time longest_wait(const struct senders *senders, const struct side *
         return retries == hosts->retry_count ? FIRST_WAIT : OCHE_NEVER;
     if (senders->selective == NULL || side->high - side->una > senders->selective->few_packets ||
         retries == 0 || senders->selective->rto == OCHE_SELECTIVE_RTO_MEASURED)
-        return OCHE_NEVER; /* round trips that were measured, which are not known here */
+        return OCHE_NEVER; /* it measures round trips, which are unknown here */
     return senders->selective->rto_low;
 }
 
@@ -142,7 +145,7 @@ static void on_receiver(struct senders *senders, uint32_t node, uint32_t connect
         side->duplicate = record->time;
 }
 
-/* A free port has not let wait what must leave again. */
+/* An idle port must have sent what had to be repeated. */
 static void check_again(struct senders *senders, uint32_t node, uint32_t connection, oche_time now)
 {
     const struct side *side = &senders->sides[connection];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Leaves out parts, then values, then makes what is left plainer and smaller, again and again until
- * nothing more can go.
+ * Makes a draft smaller: removes parts, then values, then simplifies the rest; repeats until
+ * nothing changes.
  */
 #include "tests/swarm/shrink.h"
 
@@ -20,7 +20,7 @@ static void begin(struct shrinking *shrinking)
     memcpy(shrinking->trial, shrinking->best, sizeof(*shrinking->best));
 }
 
-/* Keeps the trial if it breaks the rule, too. */
+/* Keeps the trial if it breaks the same rule. */
 static bool keep(struct shrinking *shrinking)
 {
     if (shrinking->tried >= shrinking->most)
@@ -61,7 +61,7 @@ static bool drop_values(struct shrinking *shrinking)
     return any;
 }
 
-/* Another variant, of those before it in the list, without values. */
+/* Tries the variants before this one in the list, without values. */
 static bool plain_variants(struct shrinking *shrinking)
 {
     bool any = false;
@@ -93,7 +93,7 @@ static bool try_value(struct shrinking *shrinking, uint32_t i, uint32_t k, uint6
     return keep(shrinking);
 }
 
-/* The least, then half, then with fewer digits. */
+/* Tries the least value, then half, then fewer digits. */
 static bool smaller(struct shrinking *shrinking, uint32_t i, uint32_t k)
 {
     const struct draft_value *value = &shrinking->best->parts[i].values[k];

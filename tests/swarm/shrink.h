@@ -8,7 +8,7 @@
 /* True if the draft breaks the rule. */
 typedef bool shrink_breaks(void *context, const struct draft *draft);
 
-/* Changes `draft` in place; tries at most `tries` others. Returns how many were tried. */
+/* Changes `draft` in place. Tries at most `tries` smaller drafts. Returns how many it tried. */
 unsigned shrink(struct draft *draft, shrink_breaks *breaks, void *context, unsigned tries);
 
 #endif

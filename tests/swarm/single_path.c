@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A network with one way between any two hosts is no reason to say that ways there and back differ.
+/*
+ * If there is one path between any two hosts, a refusal must not say that paths there and back
+ * differ.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +9,10 @@
 #include "sim/topology/topology.h"
 #include "tests/swarm/judge.h"
 
-/* The shortest ways from one host to all nodes. */
+/* The shortest paths from one host to all nodes. */
 struct ways {
     uint32_t *links, *count,
-        *queue; /* by node: how long they are, and how many; nodes to look at */
+        *queue; /* by node: the length and number of its shortest paths; nodes yet to visit */
 };
 
 static bool are_single_from(const struct oche_topology *topology, uint32_t src, struct ways *ways)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slow receivers and PAUSE storms, from what the scenario says and from counters of others. */
+/*
+ * Slow receivers and PAUSE storms, checked from the scenario and from the counters of other nodes.
+ */
 #include <stdlib.h>
 
 #include "sim/world/internal.h"
@@ -42,7 +44,7 @@ static bool xoff_is_auto(const struct oche_world_config *config)
     return true;
 }
 
-/* The host held the port at its other end for all of its storms' time, and two frames less. */
+/* A host's storms hold the port at the other end for their whole time, less two frames. */
 static bool storms_last(const struct swarm_run *run, uint32_t host,
                         const struct oche_switch_port_stats *port, struct swarm_verdict *verdict)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The generator of worlds by itself: the same seed, the same scenario; the reader reads what was
- * drawn; everything that a scenario can have is drawn; and what breaks a rule is made as small as
- * it goes.
+ * The generator of worlds alone: the same seed gives the same scenario; the reader reads what was
+ * drawn; everything that a scenario can have is drawn; and a world that breaks a rule is made as
+ * small as possible.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void test_pure(void **state)
     }
 }
 
-/* What the reader made of the part, and that each of its values is what was drawn. */
+/* Checks that the reader has the part, with each value as it was drawn. */
 static void assert_read(const struct draft_part *part, const struct oche_bindings *bindings,
                         unsigned entry, const char *yaml)
 {
@@ -56,7 +56,7 @@ static void assert_read(const struct draft_part *part, const struct oche_binding
             union oche_value got = oche_param_get(value->param, bound->values);
 
             if (strstr(value->param->name, "file") != NULL)
-                continue; /* is read as a path */
+                continue; /* a path is read differently */
             if (value->param->unit == OCHE_UNIT_TEXT ? strcmp(got.text, value->text) != 0
                                                      : got.u != value->value.u)
                 fail_msg("%s is read as another value in\n%s", value->param->name, yaml);
@@ -104,7 +104,7 @@ struct met {
     bool met;
 };
 
-/* True if it is left out on purpose: it is tried for each world, or makes no world. */
+/* True if it is left out on purpose: a twin of each world has it, or it makes no world. */
 static bool is_left_out(const char *section, const struct oche_param *param)
 {
     static const char *const names[] = {"model", "bytes", "payload"};
@@ -160,7 +160,7 @@ static void test_all_is_drawn(void **state)
                      met[m].param->name);
 }
 
-/* A rule that a world breaks with more than three hosts and a lossy link. */
+/* A rule that worlds with more than three hosts and a lossy link break. */
 static bool breaks(void *context, const struct draft *draft)
 {
     struct draft copy = *draft;
@@ -195,7 +195,7 @@ static void test_shrink(void **state)
     assert_int_equal(shrunk, 3);
 }
 
-/* What a wish is for, as one pointer. */
+/* A required feature as one pointer. */
 static const void *wished(const struct draft_wish *wish)
 {
     if (wish->param != NULL)
@@ -204,7 +204,7 @@ static const void *wished(const struct draft_wish *wish)
                                              : (const void *)wish->section;
 }
 
-/* As many even seeds as there are pairs of features wish for each pair once. */
+/* Consecutive even seeds require each pair of features once. */
 static void test_pairs_are_wished(void **state)
 {
     static const void *first[MOST_MET];
@@ -214,12 +214,12 @@ static void test_pairs_are_wished(void **state)
     (void)state;
     for (uint64_t seed = 0; round == 0 || seed < round * round; seed++) {
         draw.random = oche_random_stream(seed, "swarm", 0);
-        draft_plan(&draw, 2 * seed); /* those in between have an aim */
+        draft_plan(&draw, 2 * seed); /* odd seeds bring rare events */
         assert_true(draw.wish_count >= 2);
         const void *is = wished(&draw.wishes[0]), *with = wished(&draw.wishes[1]);
 
         if (round == 0 && seed > 0 && is == first[0])
-            round = seed; /* all have been the first; now the others move on by one */
+            round = seed; /* each feature was the first one; now the second ones move on */
         if (round == 0) {
             assert_true(seed < MOST_MET);
             first[seed] = is;
@@ -247,7 +247,7 @@ static bool is_wished(const struct draw *draw, const char *name)
     return false;
 }
 
-/* Each pair that an aim names is one that there is, can be, and is wished for by some odd seed. */
+/* Each rare pair exists, is possible, and is required by some odd seed. */
 static void test_aims_are_wished(void **state)
 {
     struct draw draw = {.schema = &schema};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts that have a grammar: names of ports, patterns of losses, lists. */
+/* Texts that have a grammar: port names, loss patterns, lists. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define NAME_BYTES (OCHE_PORT_NAME_BYTES)
 
-/* Appends; what does not fit is left out. */
+/* Appends text; cuts it off at the end of the buffer. */
 __attribute__((format(printf, 2, 3))) static void put(char *text, const char *format, ...)
 {
     size_t used = strlen(text);
@@ -68,7 +68,7 @@ static void put_switch(char *text, struct draw *draw)
         topology->nodes[topology->host_count + draw_below(draw, topology->switch_count)].name);
 }
 
-/* Names of hosts; sometimes all of them, or one that the list has already. */
+/* Draws names of hosts; sometimes all of them, or one that the list already has. */
 static void put_hosts(char *text, struct draw *draw)
 {
     if (draw_one_in(draw, 6)) {
@@ -116,7 +116,7 @@ static void put_pattern(char *text, struct draw *draw)
     }
 }
 
-/* Hosts or tenants with a weight: rising, as none may be named twice. */
+/* Hosts or tenants with a weight, in rising order, as each may be named once. */
 static void put_weights(char *text, struct draw *draw, uint64_t below)
 {
     for (uint64_t i = 0, any = 0; i < below; i++)
@@ -137,7 +137,7 @@ static void put_pairs(char *text, struct draw *draw)
     }
 }
 
-/* A last size of a few bytes alone would be millions of flows. */
+/* A distribution that ends at a few bytes would make millions of flows. */
 static void put_sizes(char *text, struct draw *draw)
 {
     for (uint64_t n = 1 + draw_below(draw, 4); n > 0; n--) {
@@ -160,7 +160,7 @@ static void put_mechanisms(char *text, struct draw *draw)
             put(text, "%s%s", any++ > 0 ? ", " : "", oche_switch_mechanisms[i]->name);
 }
 
-/* What a name can be without being YAML's own. */
+/* Characters that a name can have without a meaning in YAML. */
 static void put_words(char *text, struct draw *draw)
 {
     static const char letters[] = "aZ0 _-:{}[]#&*!|>'\"%@`,?\\/.~=";
@@ -179,10 +179,10 @@ static bool has_switch(const struct draw *draw, const char *name)
     return false;
 }
 
-/* By where a file is from tests/swarm/regressions: there a scenario that is kept finds it, too. */
+/* Relative to tests/swarm/regressions, so that scenarios that are kept there find the file. */
 static const struct {
     const char *section, *key, *file;
-    const char *needs, *is_without; /* switches of the network that it suits; NULL: any */
+    const char *needs, *is_without; /* switches of the network that it fits; NULL: any */
 } files[] = {
     {"topology", "file", "ring.topology", NULL, NULL},
     {"topology", "file", "uneven.topology", NULL, NULL},
@@ -206,7 +206,7 @@ static bool suits(struct draw *draw, size_t file)
            (files[file].is_without == NULL || !has_switch(draw, files[file].is_without));
 }
 
-/* A file that seems to suit the network; if it does not, the reader says so. Seldom any file. */
+/* Draws a file that may fit the network; the reader checks. Seldom any file. */
 static void put_file(char *text, const struct draft_part *part, const struct oche_param *param,
                      struct draw *draw)
 {

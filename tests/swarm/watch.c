@@ -39,7 +39,7 @@ static void on_event(void *context, uint32_t node, const struct oche_trace_recor
     bool of_links = record->kind == OCHE_TRACE_LINK_DOWN || record->kind == OCHE_TRACE_LINK_UP ||
                     record->kind == OCHE_TRACE_REROUTED;
 
-    /* No node has an effect on another at the same time: those of one time take turns. */
+    /* Events of one time at different nodes are independent; they may come in any order. */
     if (!of_links &&
         (record->time < watch->when || (record->time == watch->when && node < watch->node)))
         swarm_breaks(watch->run, "sequence",
@@ -68,8 +68,7 @@ static void on_packet(void *context, uint32_t port, const struct oche_packet *pa
     }
 }
 
-/* A port whose link may fail shows what it receives when it arrives, any other one when it leaves.
- */
+/* If the port's link may fail, an event shows a packet on arrival; otherwise when it is sent. */
 static void tap_all(struct swarm_watch *watch, struct oche_network *network)
 {
     network->tap = on_packet;
