@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A responder that is not ours; see answer_peer.h. */
+/* The responder of answer_peer.h. */
 #include "tests/property/answer_peer.h"
 
 #include "core/wire/aeth.h"
@@ -37,7 +37,7 @@ static void say_aeth(struct answer_peer *peer, uint8_t syndrome, uint32_t psn, o
     say(peer, (struct peer_answer){.opcode = OCHE_RC_ACK, .syndrome = syndrome, .psn = psn}, now);
 }
 
-/* The expected one is missing, and these behind it have come. */
+/* The expected request is missing, and these after it have arrived. */
 static void claim(struct answer_peer *peer, oche_time now)
 {
     struct peer_answer nak = {
@@ -51,7 +51,7 @@ static void claim(struct answer_peer *peer, oche_time now)
     say(peer, nak, now);
 }
 
-/* Some responses that others follow are lost, but not when they are repeated. */
+/* Loses some responses that others follow, but no repeated ones. */
 static bool loses_response(struct answer_peer *peer, uint32_t psn, bool last)
 {
     return !last && !peer->loses_any && psn >= peer->expected && one_in(peer, peer->loses);
@@ -79,7 +79,7 @@ static void respond(struct answer_peer *peer, uint32_t psn, const struct peer_re
     }
 }
 
-/* READs and atomics are answered whenever they come, all else where it asks for it. */
+/* READs and atomics are always answered; other requests when they ask for it. */
 static bool answers_itself(struct answer_peer *peer, uint32_t psn,
                            const struct peer_request *request, oche_time now)
 {
@@ -113,7 +113,7 @@ static bool has_more(const struct answer_peer *peer)
     return false;
 }
 
-/* Carries out the expected one and all that was kept behind it. */
+/* Executes the expected request and all stored ones after it. */
 static void execute(struct answer_peer *peer, const struct peer_request *request, oche_time now)
 {
     bool asks = false, again = false;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A responder that is not ours, for a requester under test. It keeps to InfiniBand and to
- * core/wire/extension.h, in its own way: it may keep all that comes behind a gap, READ requests,
- * too, and claim it in its NAKs. It shares no code with core/qp. PSNs are counted from the first of
- * the connection.
+ * A responder for a requester under test, written independently of core/qp. It follows InfiniBand
+ * and core/wire/extension.h in its own way. For example, it may store everything behind a gap, even
+ * READ requests, and claim it in its NAKs. PSNs are counted from the first of the connection.
  */
 #ifndef OCHE_TESTS_PROPERTY_ANSWER_PEER_H
 #define OCHE_TESTS_PROPERTY_ANSWER_PEER_H
@@ -11,12 +10,12 @@
 #include "core/random.h"
 #include "tests/support/pair.h"
 
-#define PEER_PSNS    2048 /* of a run, at most */
-#define PEER_ANSWERS 4096 /* on their way at once */
+#define PEER_PSNS    2048 /* requests of a run, at most */
+#define PEER_ANSWERS 4096 /* answers in flight at once */
 #define PEER_PAYLOAD 1024
 
 struct peer_request {
-    bool there; /* has come behind a gap, and is kept */
+    bool there; /* it arrived behind a gap and is stored */
     bool asks, takes_receive, last;
     uint8_t operation; /* enum oche_operation */
     uint32_t psns;
@@ -27,10 +26,10 @@ struct peer_request {
 struct peer_answer {
     oche_time arrives;
     uint8_t opcode, syndrome;
-    uint32_t psn, msn; /* psn: counted from the first */
+    uint32_t psn, msn; /* psn: counted from the connection's first */
     uint32_t claimed;  /* SACK: PSNs in its window */
     uint64_t claims;
-    uint64_t va; /* READ responses: where the payload is from */
+    uint64_t va; /* READ responses: the address of the payload */
     uint16_t bytes;
 };
 
@@ -39,15 +38,15 @@ struct answer_peer {
     /* How it is. */
     uint32_t mtu;
     oche_time delay;
-    bool keeps;       /* what comes behind a gap, once it claims it in SACKs */
-    uint32_t loses;   /* one in so many answers; READ responses: only those in the midst */
-    bool loses_any;   /* answers of all kinds, and again */
-    uint32_t refuses; /* one in so many requests that take a receive; 0: none */
-    bool dead;        /* answers nothing any more */
+    bool keeps;       /* packets behind a gap, and claims them in SACKs */
+    uint32_t loses;   /* one in this many answers is lost; of READ responses only inner ones */
+    bool loses_any;   /* loses answers of all kinds, repeated ones, too */
+    uint32_t refuses; /* one in this many requests that take a receive; 0: none */
+    bool dead;        /* it answers nothing any more */
     /* The receiving side. */
     uint32_t expected, messages;
-    bool told;     /* that the expected one is missing */
-    bool refusing; /* the expected one was refused, and those behind it say nothing */
+    bool told;     /* the NAK for the expected request has been sent */
+    bool refusing; /* the expected request was refused; those after it get no answer */
     struct peer_request kept[PEER_PSNS];
     /* The answers that it has sent. */
     struct peer_answer answer[PEER_ANSWERS];

@@ -28,7 +28,9 @@ static char byte_of(size_t at, size_t length, uint32_t from)
     return (char)(at * 31 + (at >> 13) + length + from);
 }
 
-/* Each rank sends each other a message of `length` bytes, and some more for a higher number. */
+/*
+ * Each rank sends each other rank a message of `length` bytes, and a few more for a higher number.
+ */
 static void check_length(struct oche_rank_mail *mail, size_t length)
 {
     struct oche_rank_bytes *out = calloc(mail->count, sizeof(*out));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must come of random work: see qp_work.h. */
+/* Checks the results of random work: see qp_work.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static uint32_t slot_at(const struct qp_work *w, uint32_t receive)
     return RECEIVES + receive % w->plan.slots * w->plan.max_length;
 }
 
-/* As it was at the start. */
+/* The memory as it was at the start. */
 static void wipe(struct qp_work *w, int side, uint32_t at, uint32_t length)
 {
     memcpy(memory(w, side, at), w->first[side] + at, length);
@@ -53,7 +53,7 @@ static void check_bytes(struct qp_work *w, const char *what, int way, uint32_t i
                  opcode_names[w->way[way].item[index].opcode], length, what, i);
 }
 
-/* ---- the cell: written by the works of one way, one version after the other ---- */
+/* ---- the cell: the works of one direction write it, version after version ---- */
 
 static uint8_t version_byte(const struct qp_work *w, int way, uint32_t version, uint32_t i)
 {
@@ -62,7 +62,7 @@ static uint8_t version_byte(const struct qp_work *w, int way, uint32_t version, 
     return memory(w, way, w->way[way].version_from[version])[i];
 }
 
-/* Each byte is of a version from `oldest` to `newest`. */
+/* Each byte comes from a version between `oldest` and `newest`. */
 static void check_versions(struct qp_work *w, int way, const uint8_t *bytes, uint32_t oldest,
                            uint32_t newest, const char *what, uint32_t index)
 {
@@ -77,7 +77,7 @@ static void check_versions(struct qp_work *w, int way, const uint8_t *bytes, uin
     }
 }
 
-/* The newest version that a READ may see: those behind a fence wait for it. */
+/* The newest version that a READ may see: a version behind a fence waits for the READ. */
 static uint32_t newest_for(const struct qp_way *way, uint32_t read)
 {
     uint32_t newest = way->item[read].oldest;
@@ -90,7 +90,7 @@ static uint32_t newest_for(const struct qp_way *way, uint32_t read)
 
 /* ---- one work ---- */
 
-/* A WRITE's bytes are at the other side; later ones to the cell may have come too. */
+/* The bytes of a WRITE have arrived; later WRITEs to the cell may have, too. */
 static void check_placed(struct qp_work *w, int side, uint32_t index)
 {
     const struct qp_way *way = &w->way[side];
@@ -112,7 +112,7 @@ static void place_up_to(struct qp_work *w, int side, uint32_t end)
         check_placed(w, side, way->placed);
 }
 
-/* A work has been done; what it wrote is wiped, so that writing it once more would show. */
+/* A work is done. Its bytes are wiped, so that a second execution would show. */
 static void settle(struct qp_work *w, int side, uint32_t index)
 {
     const struct qp_way *way = &w->way[side];
@@ -190,8 +190,8 @@ static void check_recv(struct qp_work *w, int side, const struct oche_completion
 }
 
 /*
- * Whether no retries can be used up on this link. A receiver that keeps packets refuses, for want
- * of a receive, also what it would have kept, and leaves that to the sender's timer.
+ * True if no work can run out of retries on this link. If a receiver that stores packets has no
+ * receive, it also refuses what it would have stored, and leaves that to the sender's timer.
  */
 static bool too_good_to_fail(const struct qp_work *w, int side, uint32_t retries)
 {
@@ -203,13 +203,13 @@ static bool too_good_to_fail(const struct qp_work *w, int side, uint32_t retries
     return w->plan.mild || (w->plan.clean && (retries >= 7 || !refused));
 }
 
-/* Whether this can be the end of a queue pair: what was spent on it, and whether it had to be. */
+/* True if the queue pair may end in this way: enough retries were spent, or it had to end. */
 static void judge_failure(struct qp_work *w, int side)
 {
     const struct pair_options *o = &w->pair->options;
     const struct oche_nic_stats *stats = oche_nic_stats(w->pair->side[side].nic);
     const struct qp_way *way = &w->way[side];
-    const bool alone = w->way[1 - side].failed == NONE; /* the other is still well */
+    const bool alone = w->way[1 - side].failed == NONE; /* the other queue pair still works */
     const bool restarts = w->plan.restarts;
     const uint32_t retries = o->retry_count == UINT32_MAX - 1 ? 0 : o->retry_count;
     const uint32_t rnr_retries = o->rnr_retry == UINT32_MAX - 1 ? 0 : o->rnr_retry;
@@ -320,7 +320,7 @@ void qp_work_poll(struct qp_work *w)
 
     for (int side = 0; side < 2; side++)
         count[side] = oche_cq_poll(w->pair->side[side].cq, done[side], PAIR_CQ);
-    /* A work is done only after its receive, and what is flushed follows a failure. */
+    /* A work may complete only after its receive; works after a failure are flushed. */
     for (enum what pass = RECEIVED; pass <= GIVEN_BACK; pass++)
         for (int side = 0; side < 2; side++)
             for (unsigned i = 0; i < count[side]; i++)
@@ -338,7 +338,7 @@ void qp_work_arrived(struct pair *pair, int to, const struct oche_packet *packet
 
     if (!(row->flags & OCHE_OP_RESPONSE))
         return;
-    /* A NAK acknowledges what is before its PSN, anything else its PSN, too. */
+    /* A NAK acknowledges PSNs before its own; any other answer includes its own PSN. */
     const bool refuses = (row->flags & OCHE_OP_HAS(AETH)) &&
                          oche_aeth_kind(oche_aeth_syndrome(packet)) != OCHE_AETH_ACK;
     const uint32_t target = oche_psn_add(packet->psn, refuses ? 0 : 1);
@@ -361,7 +361,7 @@ void qp_work_sent(struct pair *pair, int from, const struct oche_packet *packet)
 
 /* ---- the end ---- */
 
-/* What may have been written, or not: bytes that are as they would be then are as they were. */
+/* Bytes that may have been written: those that have their new value are reset. */
 static void allow(struct qp_work *w, int side, uint32_t at, const uint8_t *source, uint32_t length)
 {
     uint8_t *bytes = memory(w, side, at);
@@ -371,7 +371,7 @@ static void allow(struct qp_work *w, int side, uint32_t at, const uint8_t *sourc
             bytes[i] = w->first[side][at + i];
 }
 
-/* A work that failed or was flushed may have been done, wholly, in part, or not. */
+/* A failed or flushed work may have been executed fully, in part, or not at all. */
 static void allow_unsettled(struct qp_work *w, int side, uint32_t index)
 {
     const struct qp_item *item = &w->way[side].item[index];
@@ -443,7 +443,10 @@ static void check_state(struct qp_work *w, int side)
                   "side %d failed, but not all of its work was flushed", side);
 }
 
-/* What side `side` sent (READ responses are the other way's), and what was delivered at it. */
+/*
+ * Packets that side `side` sent (READ responses belong to the other direction), and bytes that
+ * arrived there.
+ */
 struct sums {
     uint64_t sent, delivered, messages;
 };
@@ -466,7 +469,7 @@ static struct sums add_up(const struct qp_work *w, int side)
     return sums;
 }
 
-/* `all`: everything was done, on both sides. */
+/* `all`: both sides have done everything. */
 static void check_counters(struct qp_work *w, int side, bool all)
 {
     const struct pair_side *mine = &w->pair->side[side], *other = &w->pair->side[1 - side];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every fifth run of random work is over a rough link: a twentieth of the packets is lost, as many
- * are doubled and damaged, and some are late by many round trips. Congestion control is cubic,
- * whose window is then about one packet, so that READs leave in pieces of one packet. Most READs
- * are of a few full packets and a short last one.
+ * Every fifth run of random work has a rough link. It loses a twentieth of the packets, doubles and
+ * damages as many, and delays some by many round trips. Congestion control is cubic; its window is
+ * then about one packet, so READs leave in pieces of one packet. Most READs have a few full packets
+ * and a short last one.
  */
 #include "core/cc/cc.h"
 #include "tests/property/qp_work.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random work: what is posted when, over which link. See qp_work.h. */
+/* Random work: what is posted, when, and over which link. See qp_work.h. */
 #include "core/cc/cc_headers.h"
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIMIT        (2000 * OCHE_SEC) /* of virtual time: retries may wait, but not so long */
+#define LIMIT        (2000 * OCHE_SEC) /* of virtual time; enough for all retries */
 #define STEPS        30000000
 #define WAKES_WITHIN OCHE_SEC
 
@@ -25,7 +25,7 @@ _Noreturn void qp_work_fail(struct qp_work *w, const char *format, ...)
     longjmp(w->out, 1);
 }
 
-/* ---- a congestion control whose window is another one all the time ---- */
+/* ---- a congestion control with a random window ---- */
 
 static void fickle_window(struct oche_cc_flow *flow)
 {
@@ -64,9 +64,9 @@ static void calm_start(struct oche_cc_flow *flow, oche_time now)
     flow->window_bytes = UINT64_MAX;
 }
 
-/* ---- what its packets show ---- */
+/* ---- checks of its packets ---- */
 
-/* An ACK with a header of its own, which the peer must understand or never see. */
+/* An ACK with an extension header: the peer must understand it, or never get it. */
 static void stamp_share(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet)
 {
     const struct oche_share share = {.senders = 1};
@@ -77,7 +77,7 @@ static void stamp_share(struct oche_cc_flow *flow, oche_time now, struct oche_pa
         oche_share_put(packet, &share);
 }
 
-/* CNPs for nothing: they change no rate, but none may be taken for a stranger's. */
+/* CNPs without a cause. They change no rate, and none may be taken for a stranger's. */
 static void notify_some(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
                         struct oche_cc_reply *reply)
 {
@@ -93,7 +93,7 @@ static void take_cnp(struct oche_cc_flow *flow, oche_time now, const struct oche
     (void)cnp;
 }
 
-/* How a side appears to the other, whatever its recovery. */
+/* The capabilities of a side, which are independent of its recovery. */
 enum appearance { PLAIN, NOTIFYING, EXTENDED, APPEARANCES };
 
 #define CALM(...)                                                                                  \
@@ -112,7 +112,7 @@ enum appearance { PLAIN, NOTIFYING, EXTENDED, APPEARANCES };
 
 static const struct oche_cc_headers headers = {.ack_opcode = OCHE_RC_ACK_SHARE};
 
-/* By whether the window is fickle, and whether READs leave in pieces. */
+/* Depends on whether the window is random, and whether READs leave in pieces. */
 static const struct oche_cc_scheme schemes[2][2][APPEARANCES] = {
     {{[PLAIN] = CALM(.cnp = NULL), [NOTIFYING] = CALM(NOTIFIES), [EXTENDED] = CALM(EXTENDS)},
      {[PLAIN] = CALM(READS),
@@ -127,8 +127,8 @@ static const struct oche_cc_scheme schemes[2][2][APPEARANCES] = {
 /* ---- the plan ---- */
 
 /*
- * Lengths that can be brought over such a link: where a message is begun again after each loss, it
- * has to come through once without one; going back to the loss needs patience, too.
+ * Lengths that can cross such a link. If a loss restarts the message, it must pass once without a
+ * loss; if a loss returns to the gap, it needs retries, too.
  */
 static uint32_t longest_for(const struct pair_options *o, uint32_t length, bool mild, bool restarts)
 {
@@ -179,25 +179,25 @@ static uint32_t own_window(const struct oche_recovery_choice *scheme)
     return scheme->recovery->window_packets(&scheme->params);
 }
 
-/* Whether `scheme` finds, without a timer, each loss that packets follow. */
+/* True if `scheme` finds each loss without a timer, if packets follow. */
 static bool finds_losses(const struct oche_recovery_choice *scheme,
                          const struct oche_recovery_choice *peer)
 {
     const struct oche_param *exception = oche_param_find(&scheme->recovery->table, "nak_exception");
 
     if (exception != NULL && oche_param_get(exception, &scheme->params).u == 0)
-        return false; /* it may hold a NAK back until nothing follows */
+        return false; /* it may delay a NAK until nothing follows */
     return own_window(scheme) >= 4 &&
            (own_window(scheme) <= own_window(peer) || scheme->recovery->window_packets == NULL);
 }
 
-/* No timer, and lose_once decides what is lost. */
+/* There is no timer, so lose_once decides what is lost. */
 static void plan_timerless(struct qp_work *w, struct qp_work_plan *plan)
 {
     struct pair_options *o = &plan->pair;
 
     plan->timerless = true;
-    o->cc = NULL; /* a window may close behind what is lost, and then nothing follows it */
+    o->cc = NULL; /* a window may close after a lost packet, and then nothing follows it */
     plan->clean = plan->mild = plan->finite = false;
     o->drop = o->twice = o->late = o->damage = 0;
     o->ack_timeout = OCHE_NEVER;
@@ -211,8 +211,8 @@ static bool keeps(const struct oche_recovery_choice *scheme)
 }
 
 /*
- * Selective repeat sends a packet again once, and leaves what is refused then, for want of a
- * receive, to the timer: here there is always one.
+ * Selective repeat sends a packet again only once. If that is refused for want of a receive, the
+ * timer must repeat it. So here there is always a receive.
  */
 static void plan_receives(struct qp_work_plan *plan)
 {
@@ -224,8 +224,8 @@ static void plan_receives(struct qp_work_plan *plan)
 }
 
 /*
- * Loses some packets in the midst of a message, when they are sent for the first time; what follows
- * them shows that they are missing.
+ * Loses some packets inside a message when they are sent for the first time. The packets after them
+ * show the loss.
  */
 static enum pair_fate lose_once(struct pair *pair, int from, const struct oche_packet *packet)
 {
@@ -246,7 +246,7 @@ static enum pair_fate lose_once(struct pair *pair, int from, const struct oche_p
 }
 
 /*
- * In a quarter of the plans short messages may be deflected, and are kept apart from the others or
+ * In a quarter of the plans short messages may be deflected, and are kept apart from others or
  * followed by them.
  */
 static void plan_deflection(struct qp_work *w, struct pair_options *o, uint32_t longest)
@@ -261,7 +261,7 @@ static void plan_deflection(struct qp_work *w, struct pair_options *o, uint32_t 
     o->deflection.linger = o->deflection.hold;
 }
 
-/* All that the packets of a side show. */
+/* Checks that apply to all packets of a side. */
 static unsigned shown_by(const struct oche_recovery_choice *scheme, enum appearance appearance)
 {
     const bool extends = scheme->recovery->extend != NULL || appearance == EXTENDED;
@@ -272,7 +272,7 @@ static unsigned shown_by(const struct oche_recovery_choice *scheme, enum appeara
            (scheme->recovery->whole_messages ? OCHE_BTH_RESTARTS : 0u);
 }
 
-/* Payloads behind a gap are written at once, or wait in memory that may be too small for all. */
+/* Payloads behind a gap are written at once, or wait in memory that may be too small. */
 static void plan_held(struct pair_options *o, bool exact)
 {
     struct oche_random random = oche_random_stream(o->seed, "qp work held", 0);
@@ -284,8 +284,8 @@ static void plan_held(struct pair_options *o, bool exact)
 }
 
 /*
- * Each side may be plain, or an extended one whatever its recovery, and READs may leave in pieces;
- * that is drawn by itself.
+ * Each side may be plain or extended, independently of its recovery, and READs may leave in pieces.
+ * This is drawn from a stream of its own.
  */
 static void plan_appearances(struct qp_work *w, const struct oche_recovery_choice of_side[2])
 {
@@ -302,7 +302,7 @@ static void plan_appearances(struct qp_work *w, const struct oche_recovery_choic
         o->peer_cc = &schemes[is_fickle][oche_random_below(&random, 2)][peers];
     }
     if (shown_by(&of_side[0], own) != shown_by(&of_side[1], peers))
-        o->extensions = false; /* nobody says what is not so */
+        o->extensions = false; /* all claims are true */
 }
 
 static void make_plan(struct qp_work *w, const struct oche_recovery_choice of_side[2],
@@ -410,7 +410,7 @@ static uint32_t take_target(struct qp_work *w, int side, uint32_t length)
 {
     const uint32_t at = w->next_target[side];
 
-    w->next_target[side] += (length + 15) & ~7u; /* never without a byte between */
+    w->next_target[side] += (length + 15) & ~7u; /* always at least one byte apart */
     return at;
 }
 
@@ -453,7 +453,7 @@ static void make_read(struct qp_work *w, int side, struct qp_item *item)
 static void make_item(struct qp_work *w, int side, struct qp_item *item)
 {
     struct qp_way *way = &w->way[side];
-    uint32_t kind = qp_work_below(w, w->plan.exact ? 5 : 8); /* no READs, no atomics */
+    uint32_t kind = qp_work_below(w, w->plan.exact ? 5 : 8); /* neither READs nor atomics */
 
     if (w->plan.rough && qp_work_below(w, 2) == 0)
         kind = 5 + qp_work_below(w, 3); /* more of them */
@@ -486,7 +486,7 @@ static void make_item(struct qp_work *w, int side, struct qp_item *item)
         item->flags |= OCHE_WORK_FENCE;
 }
 
-/* Cuts the one SGE into up to four. Returns how many. */
+/* Splits the one SGE into up to four. Returns how many. */
 static uint8_t scatter_sges(struct qp_work *w, struct oche_sge *sge)
 {
     const struct oche_sge whole = sge[0];
@@ -504,7 +504,7 @@ static uint8_t scatter_sges(struct qp_work *w, struct oche_sge *sge)
 
 static struct oche_send_work work_of(struct qp_work *w, int side, const struct qp_item *item)
 {
-    const bool comes = item->opcode >= OCHE_WORK_READ; /* data comes to this side */
+    const bool comes = item->opcode >= OCHE_WORK_READ; /* data arrives at this side */
     struct oche_send_work work =
         pair_work(item->opcode, w->way[side].posted, comes ? item->to : item->from,
                   comes ? item->from : item->to, item->length);
@@ -593,7 +593,7 @@ static void post_some(struct qp_work *w)
     }
 }
 
-/* Nothing moves by itself: either the test has more to post, or something is stuck. */
+/* No event is due: the test has more to post, or something is stuck. */
 static void when_quiet(struct qp_work *w)
 {
     bool more = false;
@@ -608,7 +608,7 @@ static void when_quiet(struct qp_work *w)
     w->pair->now += OCHE_US;
 }
 
-/* Something will happen to each queue pair with work, and soon. */
+/* Each queue pair with work will get an event soon. */
 static void check_wakes(struct qp_work *w)
 {
     for (int side = 0; side < 2; side++) {
@@ -660,7 +660,7 @@ static void run(struct qp_work *w)
     }
 }
 
-/* PSNs that a side may have outstanding, by its connection and its scheme. */
+/* Returns how many PSNs a side may have outstanding, by its connection and its scheme. */
 static uint32_t window_of(const struct qp_work *w, const struct oche_recovery_choice *scheme)
 {
     const uint32_t connection = w->plan.pair.window_packets, own = own_window(scheme);
@@ -750,7 +750,7 @@ static void count(const struct qp_work *w, struct qp_work_tally *tally)
     }
 }
 
-/* Whether nothing is found wrong. */
+/* True if no check failed. */
 static bool comes_through(struct qp_work *w)
 {
     if (setjmp(w->out) != 0)

@@ -10,8 +10,8 @@
 #include "tests/support/test.h"
 
 #define MOST_FLOWS 96
-#define MOST_BYTES UINT64_C(8000000) /* of all flows: bounds the run */
-#define HEADERS    96                /* of a full frame beside its payload, or a little more */
+#define MOST_BYTES UINT64_C(8000000) /* of all flows; it bounds the run */
+#define HEADERS    96                /* of a full frame beside its payload, or slightly more */
 
 /* Uniform in [low, high]. */
 static uint64_t between(struct oche_random *random, uint64_t low, uint64_t high)
@@ -19,7 +19,7 @@ static uint64_t between(struct oche_random *random, uint64_t low, uint64_t high)
     return low + oche_random_below(random, high - low + 1);
 }
 
-/* Between low and high, each octave as likely as another: sizes and times of every scale. */
+/* Between low and high; each octave is equally likely, so sizes and times of every scale occur. */
 static uint64_t any_scale(struct oche_random *random, uint64_t low, uint64_t high)
 {
     unsigned octaves = 0;
@@ -220,7 +220,7 @@ static void add_flow(struct random_scenario *scenario, uint32_t src, uint32_t ds
     scenario->flow_bytes += bytes;
 }
 
-/* Senders, each another, that begin within `spread` of each other. */
+/* Different senders that start within `spread` of each other. */
 static void add_incast(struct random_scenario *scenario, struct oche_random *random)
 {
     uint32_t hosts = scenario->topology.host_count;
@@ -232,7 +232,7 @@ static void add_incast(struct random_scenario *scenario, struct oche_random *ran
     oche_time spread = coin(random) ? 0 : any_scale(random, OCHE_NS, 20 * OCHE_US);
 
     for (uint32_t i = 0; i < degree; i++) {
-        /* first, first+1, … around the circle of all but dst */
+        /* first, first+1, … in a circle, without dst */
         uint32_t src = (dst + 1 + (first - 1 + i) % (hosts - 1)) % hosts;
 
         add_flow(scenario, src, dst, bytes, start + oche_random_below(random, spread + 1));
@@ -249,7 +249,7 @@ static void make_flows(struct random_scenario *scenario, struct oche_random *ran
     for (uint64_t i = 0; i < incasts && hosts > 2; i++)
         add_incast(scenario, random);
     for (uint64_t i = 0; i < others || scenario->flow_count == 0; i++) {
-        /* One draw a statement: the order of arguments' evaluation is the compiler's. */
+        /* One draw a statement, as C does not define the order in which arguments are evaluated. */
         uint32_t src = (uint32_t)oche_random_below(random, hosts);
         uint32_t dst = (uint32_t)oche_random_below(random, hosts);
         uint64_t bytes = any_scale(random, 1, 300000);

@@ -9,7 +9,7 @@
 #include "fabric/registry.h"
 #include "tests/support/test.h"
 
-/* Long enough for any of these worlds to run dry: what is left does nothing and costs nothing. */
+/* Long enough for each of these worlds to deliver everything. The rest of the time is idle. */
 #define DURATION (500 * OCHE_MS)
 
 static struct oche_rank_mail *rank_mail;
@@ -100,7 +100,7 @@ static void configure(struct random_world *random, uint32_t threads)
     config->hosts.mtu_bytes = scenario->mtu_bytes;
     config->hosts.ack_every_packets = scenario->ack_every_packets;
     config->hosts.window_packets = scenario->window_packets;
-    config->hosts.ack_timeout = OCHE_MS; /* short, so that worlds that drop run dry in time */
+    config->hosts.ack_timeout = OCHE_MS; /* short, so that worlds with drops end in time */
     config->hosts.pfc_response = scenario->host_pfc_response;
     config->hosts.feedback_jitter = scenario->feedback_jitter;
     config->hosts.connections =
@@ -131,7 +131,7 @@ static void configure_until_done(struct random_world *random)
     random->config.workload_count += random->scenario->number % 2;
 }
 
-/* Progress, which shows in nothing. */
+/* A progress report, which must change nothing. */
 static void hear(void *context, const struct oche_progress *progress)
 {
     oche_time *last = context;
@@ -142,7 +142,8 @@ static void hear(void *context, const struct oche_progress *progress)
 
 static void run(struct random_world *random)
 {
-    const bool hears = rank_mail != NULL && rank_mail->rank == 0; /* as a terminal's rank does */
+    const bool hears =
+        rank_mail != NULL && rank_mail->rank == 0; /* as the rank at the terminal does */
     oche_time last = 0;
     struct oche_error error = {""};
     const struct random_scenario *scenario = random->scenario;
@@ -182,7 +183,7 @@ void random_world_run_cut(struct random_world *random, struct random_scenario *s
     configure(random, threads);
     configure_until_done(random);
     random->config.workload_count = 1;
-    random->config.hosts.ack_timeout = OCHE_NEVER; /* so that nothing goes on till the end */
+    random->config.hosts.ack_timeout = OCHE_NEVER; /* so that all flows end */
     snprintf(random->failed, sizeof(random->failed), "host%u", scenario->flows[0].dst);
     random->failure = (struct oche_failure_params){
         .link = random->failed, .at = 5 * OCHE_US, .until = OCHE_NEVER};
@@ -210,7 +211,7 @@ uint64_t random_world_drops(const struct random_world *random)
     return drops;
 }
 
-/* What a failure says: the scenario, so that it can be run again alone. */
+/* The text of a failure: it names the scenario, so that it can be run alone. */
 #define ASSERT_BOOKS(random, left, right)                                                          \
     do {                                                                                           \
         if ((uint64_t)(left) != (uint64_t)(right))                                                 \

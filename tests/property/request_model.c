@@ -25,7 +25,7 @@ static bool takes_receive(const struct model_request *request)
            (request->operation == MODEL_WRITE && request->last && request->imm);
 }
 
-/* A message's packets follow one another, and nothing comes between them. */
+/* The packets of a message follow each other directly. */
 static bool in_order(const struct request_model *m, const struct model_request *request)
 {
     if (!has_data(request) || request->first)
@@ -33,7 +33,7 @@ static bool in_order(const struct request_model *m, const struct model_request *
     return m->operation == request->operation;
 }
 
-/* Packets are full up to the last; a WRITE brings as much as it has announced. */
+/* Packets are full except the last; a WRITE has as many bytes as it announced. */
 static bool right_length(const struct request_model *m, const struct model_request *request)
 {
     if (request->last ? request->bytes > m->mtu : request->bytes != m->mtu)
@@ -60,7 +60,7 @@ static const struct model_region *region_of(const struct request_model *m, uint3
     return NULL;
 }
 
-/* The key opens all the bytes for this. */
+/* The key gives access to all these bytes. */
 static bool may_touch(const struct request_model *m, const struct model_request *request)
 {
     const uint64_t bytes = is_atomic(request) ? 8 : request->dma_length;
@@ -159,7 +159,7 @@ uint32_t model_execute(struct request_model *m, const struct model_request *requ
     return 1;
 }
 
-/* Powers of two from code 2 on, and after each what is half as much again. */
+/* From code 2 on: a power of two, then one and a half times as much, and so on. */
 uint32_t model_rnr_units(unsigned code)
 {
     if (code == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a reliable responder owes for a request, told by the rules of InfiniBand alone: what is
- * wrong with the request, and what it changes if nothing is. It shares no code with core/qp.
+ * A reliable responder's duty for a request, from the rules of InfiniBand alone: the errors of the
+ * request or, if it has none, its effects. It shares no code with core/qp.
  */
 #ifndef OCHE_TESTS_PROPERTY_REQUEST_MODEL_H
 #define OCHE_TESTS_PROPERTY_REQUEST_MODEL_H
@@ -14,15 +14,15 @@
 
 enum model_operation { MODEL_NONE, MODEL_SEND, MODEL_WRITE, MODEL_READ, MODEL_SWAP, MODEL_ADD };
 
-/* What a program may allow a peer; a set of bits. */
+/* The rights that a program can give a peer, as a set of bits. */
 enum model_right { MODEL_MAY_WRITE = 1, MODEL_MAY_READ = 2, MODEL_MAY_ATOMIC = 4 };
 
 struct model_region {
     uint32_t key, length;
     uint64_t va;
-    uint32_t at; /* where in memory it begins */
+    uint32_t at; /* its offset in memory */
     uint32_t rights;
-    bool other_domain; /* the queue pair's protection domain is another one */
+    bool other_domain; /* the queue pair has another protection domain */
 };
 
 struct model_receive {
@@ -39,18 +39,18 @@ struct model_request {
     uint64_t compare, swap_add;
 };
 
-/* What may be wrong with a request; a set of bits. */
+/* The errors that a request can have, as a set of bits. */
 enum model_fault {
     MODEL_INVALID = 1, /* "invalid request" */
     MODEL_ACCESS = 2,  /* "remote access error" */
     MODEL_NOT_READY = 4,
 };
 
-/* The responder, as its program and its peer know it. */
+/* The responder as its program and its peer know it. */
 struct request_model {
     uint32_t mtu, resources, rights;
     struct model_region region[MODEL_REGIONS];
-    struct model_receive receive[MODEL_RECEIVES]; /* by number, in turn */
+    struct model_receive receive[MODEL_RECEIVES]; /* by number, modulo their count */
     uint32_t posted, completed;
     uint8_t *memory;
     /* the message that is arriving */
@@ -58,23 +58,23 @@ struct request_model {
     uint32_t arrived;
     uint64_t va;
     uint32_t key, announced;
-    uint32_t messages; /* done, modulo 2^24: the MSN */
+    uint32_t messages; /* requests done, modulo 2^24: the MSN */
 };
 
-/* Returns all that is wrong with the request if it is the next in order. */
+/* Returns all errors of the request if it is the next in order. */
 unsigned model_faults(const struct request_model *model, const struct model_request *request);
 /*
- * Carries out a request without a fault. Returns how many PSNs it takes; `original`: an atomic's
+ * Executes a request without an error. Returns how many PSNs it takes; `original`: an atomic's
  * result.
  */
 uint32_t model_execute(struct request_model *model, const struct model_request *request,
                        const uint8_t *payload, uint64_t *original);
-/* Returns the memory that a key and an address stand for. The request has no fault. */
+/* Returns the memory that a key and an address name. The request has no error. */
 uint8_t *model_memory(const struct request_model *model, uint32_t key, uint64_t va);
 
-/* Returns how many times 10 us the RNR timer code stands for (IBTA 9.7.5.2.8). */
+/* Returns the time of an RNR timer code, in units of 10 us (IBTA 9.7.5.2.8). */
 uint32_t model_rnr_units(unsigned code);
-/* Returns the code that asks for the shortest wait of at least so many times 10 us. */
+/* Returns the code of the shortest wait that is at least `units` times 10 us. */
 unsigned model_rnr_code(uint32_t units);
 
 #endif

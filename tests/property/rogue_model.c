@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two NICs and a channel for messages, below two ends of a RoGUE connection. */
+/* Two NICs and a message channel, below the two ends of a RoGUE connection. */
 #include "tests/property/rogue_model.h"
 
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static void complete(struct model_end *end, unsigned number, struct rogue_comple
                                                .qp = (uint8_t)number});
 }
 
-/* `bytes` of a piece have come to where they belong; `all`: it was executed to its end. */
+/* `bytes` of a piece have arrived at their place; `all`: the piece is completely executed. */
 static void deliver(struct model_end *end, const struct model_piece *piece, uint32_t bytes,
                     bool all)
 {
@@ -96,10 +96,10 @@ static void deliver(struct model_end *end, const struct model_piece *piece, uint
 
     if (piece->empty) /* it came before */
         return;
-    MODEL_MUST(end->model, from <= end->frontier); /* nothing is passed over */
+    MODEL_MUST(end->model, from <= end->frontier); /* executed in order */
     if (verb->kind == ROGUE_SEND && all) {
         verb->executed++;
-        MODEL_MUST(end->model, verb->executed == 1); /* nothing is received twice */
+        MODEL_MUST(end->model, verb->executed == 1); /* received once */
         end->model->ends[1 - end->number].messages.received++;
     }
     if (to > end->frontier)
@@ -122,7 +122,7 @@ static void flush_all(struct model_end *end, unsigned number)
     }
 }
 
-/* Part of a piece is on its way, and comes after its queue pair has failed. */
+/* Part of a piece is in flight, and arrives after its queue pair has failed. */
 static void haunt(struct model_end *end, unsigned number, const struct model_piece *piece,
                   uint32_t bytes, bool all)
 {
@@ -142,10 +142,10 @@ static void haunt(struct model_end *end, unsigned number, const struct model_pie
 }
 
 /*
- * The peer takes it only if its queue pair has not failed or started again meanwhile: a failed one
- * gets new PSNs. Then its program has received no message that follows what arrives, so it cannot
- * have been told that the memory is free. Nor may the sender's program believe that it is, unless
- * verbs end at once (hold_ends: false).
+ * The peer takes the piece only if its queue pair has neither failed nor restarted meanwhile; after
+ * a failure it has new PSNs. In that case its program has not received any message behind the
+ * piece, so nobody has told it that the memory is free. The sender's program may not believe so
+ * either, unless verbs end at once (hold_ends: false).
  */
 static void appear(struct model_end *end, const struct model_event *event)
 {
@@ -165,7 +165,7 @@ static void appear(struct model_end *end, const struct model_event *event)
     deliver(end, &piece, event->bytes, event->all);
 }
 
-/* A random part of what is being executed may have been delivered, or even all of it. */
+/* A random part of the current piece may have been delivered, or all of it. */
 static void deliver_some(struct model_end *end, unsigned number, const struct model_piece *piece)
 {
     struct model *model = end->model;
@@ -213,7 +213,7 @@ static void piece_failed(struct model_end *end, unsigned number, const struct mo
     flush_all(end, number);
 }
 
-/* The piece at the head of the queue has been sent, and its answer is due. */
+/* The piece at the head of the queue has been sent; its answer is due. */
 static void executed(struct model_end *end, unsigned number)
 {
     struct model *model = end->model;
@@ -242,7 +242,7 @@ static void executed(struct model_end *end, unsigned number)
 
 /* ---- the library's port ---- */
 
-/* The peer's is ready for what we send, or was, before it failed once more. */
+/* The peer's queue pair is ready for this one, or was, before it failed again. */
 static bool peer_has_started(struct model_end *end, unsigned number)
 {
     const struct model_end *peer = &end->model->ends[1 - end->number];
@@ -508,7 +508,7 @@ static void poll(struct model_end *end, unsigned number)
     rogue_completed(end->rogue, &next.done, end->model->now);
 }
 
-/* Somebody who has heard earlier messages, but does not know the token. */
+/* A stranger who has heard earlier messages, but does not know the token. */
 static void forge(struct model *model)
 {
     unsigned to = (unsigned)model_below(model, 2);
@@ -525,7 +525,7 @@ static void forge(struct model *model)
         message = from->told[model_below(model, known)];
         model->late_replays++;
     } else if (model_below(model, 2) == 0) {
-        /* the token is right, but such a message cannot be */
+        /* the token is right, but the message is impossible */
         message.token = from->config.token;
         message.qp |= 2;
     }
@@ -539,7 +539,7 @@ static void forge(struct model *model)
                        .kind = MODEL_FORGERY});
 }
 
-/* The application has closed its end in the middle. Its driver may tell the peer. */
+/* The application closes its end during the run. Its driver may inform the peer. */
 static void close_end(struct model_end *end)
 {
     struct model *model = end->model;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two ends of a RoGUE connection and what lies below them, for test_rogue.c. Each end's NIC has
- * two queue pairs that execute pieces in order; a piece may be lost, with any part of it delivered,
- * and takes its queue pair to ERR with it. A queue pair reaches the peer's only while each expects
- * the other's PSNs. Completions come late, in order a queue pair; messages between the libraries
- * are lost, doubled, delayed past each other, repeated much later and forged. What a failed queue
- * pair had sent may arrive much later, and is taken unless the peer's has failed, too.
+ * The two ends of a RoGUE connection and the layers below, for test_rogue.c.
+ *
+ * Each end's NIC has two queue pairs that execute pieces in order. A piece may be lost, with any
+ * part of it delivered; its queue pair then goes to ERR. Queue pairs can communicate only while
+ * each expects the other's PSNs. Completions come late, in order within a queue pair. Messages
+ * between the libraries are lost, doubled, reordered, repeated much later and forged. Packets of a
+ * failed queue pair may arrive much later; the peer takes them unless its own queue pair has
+ * failed, too.
  */
 #ifndef OCHE_TESTS_PROPERTY_ROGUE_MODEL_H
 #define OCHE_TESTS_PROPERTY_ROGUE_MODEL_H
@@ -18,31 +20,32 @@
 #define MODEL_EVENTS 4096
 #define MODEL_TOLD   256
 
-/* A verb, and what has become of it. */
+/* A verb and its state. */
 struct model_verb {
     uint32_t bytes;
     uint8_t kind;
     bool signaled, ended;
-    bool late;         /* it was posted when the connection had failed */
-    uint64_t base;     /* its first byte among those of all verbs; its end counts as one more */
-    unsigned executed; /* atomics and messages: how often */
+    bool late;     /* it was posted after the connection had failed */
+    uint64_t base; /* the position of its first byte among those of all verbs; its end counts as one
+                      more */
+    unsigned executed; /* atomics and messages: how often executed */
     uint64_t messages_before;
 };
 
 struct model_piece {
     struct rogue_piece piece; /* not its verb */
     uint64_t id;
-    bool empty; /* an empty WRITE in place of what the peer has received already */
+    bool empty; /* an empty WRITE that replaces data which the peer already has */
 };
 
 struct model_completion {
     struct rogue_completion done;
-    unsigned slots; /* of the send queue that are free when it has been polled */
+    unsigned slots; /* entries of the send queue that the next poll frees */
 };
 
 struct model_qp {
     bool error;     /* in ERR; else in RTS */
-    bool known;     /* the library knows, or has done it */
+    bool known;     /* the library knows, or caused it */
     bool by_itself; /* it failed; the library had not moved it to ERR */
     uint32_t send_psn, recv_psn, generation;
     struct model_piece queue[2 * MODEL_DEPTH]; /* not executed yet */
@@ -50,30 +53,30 @@ struct model_qp {
     struct model_completion completions[2 * MODEL_DEPTH];
     unsigned first, last;
     oche_time newest; /* when its newest completion comes */
-    unsigned slots;   /* of the send queue, taken */
-    unsigned silent;  /* of these: executed, without a completion that frees them */
+    unsigned slots;   /* entries of the send queue that are used */
+    unsigned silent;  /* of these: executed, not yet freed by a completion */
 };
 
-/* What a world's NICs and channel do to it. */
+/* The faults of a world's NICs and channel. */
 struct model_faults {
     double piece_loss, error, message_loss, message_double, forgery;
-    oche_time until; /* then all is well */
-    bool silence;    /* no message ever arrives */
+    oche_time until; /* when faults end */
+    bool silence;    /* every message is lost */
     oche_time close; /* when an application closes its end; OCHE_NEVER: neither does */
-    bool farewell;   /* its peer is told, by a message that is not lost */
-    bool ghosts;     /* what was sent before a failure may arrive much later */
+    bool farewell;   /* the peer is told, by a message that is not lost */
+    bool ghosts;     /* packets from before a failure may arrive much later */
 };
 
 /*
- * What a driver does so that no message (SEND) is received twice (rogue.md#r11): after a change of
- * queue pair it asks the peer how many have come, and waits for the answer.
+ * The driver's protocol against receiving a message (SEND) twice (rogue.md#r11). After a change of
+ * queue pair it asks the peer how many messages have arrived, and waits for the answer.
  */
 struct model_messages {
-    unsigned qp; /* the one that the answer is for, in `epoch` */
+    unsigned qp; /* the failure that the answer belongs to, in `epoch` */
     uint32_t epoch, serial;
     bool known, asking;
     uint64_t peer_received, tries;
-    uint64_t posted, ended; /* of ours: the last piece was posted; the verb has ended */
+    uint64_t posted, ended; /* ours: the last piece was posted; the verb has ended */
     uint64_t received;      /* of the peer's */
     uint32_t told_serial;   /* the last question that was answered, and the answer */
     uint64_t told_received;
@@ -91,9 +94,9 @@ struct model_end {
     struct model_verb verbs[MODEL_VERBS];
     unsigned verb_count, posted, ended;
     unsigned send_queue;    /* slots */
-    uint64_t frontier;      /* all before it has been executed */
+    uint64_t frontier;      /* all pieces before it have been executed */
     uint64_t end;           /* of all verbs */
-    bool failed;            /* a verb has ended other than well */
+    bool failed;            /* a verb has ended with an error */
     uint64_t message_count; /* of all verbs */
     struct model_messages messages;
     struct rogue_resync told[MODEL_TOLD]; /* the newest messages */
@@ -122,15 +125,15 @@ struct model {
     uint64_t order, steps;
     /* What has happened. */
     uint64_t losses, partial, markers, forged, refused_posts, late_replays;
-    uint64_t at_once; /* both ends' queue pair failed before either heard of the other's failure */
-    uint64_t messages_kept; /* messages and what is before them that were not repeated */
+    uint64_t at_once; /* both queue pairs failed before either end heard of the other's failure */
+    uint64_t messages_kept; /* messages, and works before them, that were not repeated */
     uint64_t ghosts, ghosts_accepted, ghosts_after_end; /* the sender's verb had ended */
 };
 
-/* The ends' parameters, depths and verbs are chosen by the caller between these two. */
+/* Between these two calls the caller sets the ends' parameters, depths and verbs. */
 void model_init(struct model *model, uint64_t seed);
 void model_open(struct model *model);
-/* Runs until nothing is to happen any more. */
+/* Runs until no event is left. */
 void model_run(struct model *model);
 void model_close(struct model *model);
 
@@ -151,7 +154,7 @@ enum model_event_kind {
 };
 void model_schedule(struct model *model, struct model_event event);
 uint64_t model_below(struct model *model, uint64_t n);
-/* True if something bad happens now, which it does with probability `p` while there is trouble. */
+/* True with probability `p` while faults last. */
 bool model_chance(struct model *model, double p);
 
 /* True if a piece must wait until the peer has said how many messages it has received. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the model's drivers keep messages from being received twice. It is what rogue/verbs does: an
- * answer is good only once the peer's failed queue pair takes nothing any more, and it stays the
- * same however often it is asked for.
+ * The model's protocol against receiving a message twice, as in rogue/verbs. An answer is valid
+ * only once the peer's failed queue pair takes no more packets. Repeated questions get the same
+ * answer.
  */
 #include "tests/property/rogue_model.h"
 #include "tests/support/test.h"
@@ -14,7 +14,7 @@ static const struct model_verb *verb_of(const struct model_end *end, const struc
     return &end->verbs[verb->id];
 }
 
-/* Sends a question or an answer, which may be lost. */
+/* Sends a question or an answer; it may be lost. */
 static void send(struct model_end *end, struct model_event event)
 {
     struct model *model = end->model;

@@ -80,7 +80,7 @@ static void assert_same_longest(const struct random_world *one, const struct ran
     }
 }
 
-/* Ranks follow no flows. */
+/* Ranks do not record single flows. */
 static void assert_same_slowest(const struct random_world *one, const struct random_world *many)
 {
     const bool ranks = oche_world_network(many->world)->ranks != NULL;

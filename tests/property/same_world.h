@@ -7,8 +7,8 @@
 
 /*
  * Fails, naming the scenario, unless both runs have the same trace hash, end, counters, flows,
- * ports, PAUSEs, queues and series. `many`, which `name` calls, is compared with that of one
- * process.
+ * ports, PAUSEs, queues and series. `many` is the run that `name` describes; `one` is the run of
+ * one process.
  */
 void assert_same_world(const struct random_world *one, const struct random_world *many,
                        const char *name);

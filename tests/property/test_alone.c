@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A flow alone takes exactly the time that sim/topology says it would, to the picosecond, in 200
- * random networks. Slowdowns are measured against that time, so none is below 1 by a modelling
- * error, and 1 means that nothing was in the way.
+ * A flow alone takes exactly the time that sim/topology computes, to the picosecond, in 200 random
+ * networks. Slowdowns are measured against that time. So modelling errors cannot make one less than
+ * 1, and 1 means that nothing delayed the flow.
  */
 #include "tests/property/random_world.h"
 #include "tests/support/seeds.h"
 #include "tests/support/test.h"
 
-/* One flow, no limit but the line. */
+/* One flow, limited only by the line. */
 static void test_alone(void **state)
 {
     (void)state;

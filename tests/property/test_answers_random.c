@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reliable requester, and a peer that is not ours (answer_peer.h): it answers in its own way,
- * loses some, refuses some, or dies; and a stranger, who knows addresses and numbers but no PSN,
- * sends CNPs, shares, ACKs, NAKs, responses and requests. What must hold:
- *   - all work completes, in order, once, and what was read is right; where all that is lost has
- *     something behind it, and nothing is lost twice, no ACK timer is needed;
- *   - what is acknowledged is what the peer has acknowledged, at any time, and no more is
- *     outstanding than the window allows;
- *   - a peer is given up only when it was silent for its ACK timeout once more often than it has
- *     retries, or has refused once more often than it may; a dead one is given up;
- *   - while the peer has to be waited for, nothing leaves; how long, says its timer code;
- *   - extended opcodes are used only after the peer, and not a stranger, has shown that it has
- * them;
- *   - of a peer that names PSNs in its CNPs, those and its shares count that name what it may
- * expect next, or what it expected when not long ago; all others are void and do nothing.
+ * A reliable requester against an independent peer (answer_peer.h), which answers in its own way,
+ * loses answers, refuses requests, or dies. A stranger knows addresses and numbers but no PSN; it
+ * sends CNPs, shares, ACKs, NAKs, responses and requests. Checks:
+ *   - All work completes, in order, once, and READs return the right bytes. If packets follow each
+ *     loss and nothing is lost twice, no ACK timer is needed.
+ *   - At any time exactly that is acknowledged which the peer has acknowledged, and no more is
+ *     outstanding than the window allows.
+ *   - A peer is given up only if it was silent for one ACK timeout more than there are retries, or
+ *     refused once more than it may. A dead peer is given up.
+ *   - During a wait that the peer has asked for, nothing is sent. Its timer code says how long.
+ *   - Extended opcodes are used only after the peer, not a stranger, has shown that it has them.
+ *   - If a peer names PSNs in its CNPs, CNPs and shares count only with a PSN that it expects next,
+ *     or expected a short time ago. All others have no effect.
+ *
  *     test_answers_random [RUNS]
  *     test_answers_random FIRST LAST
  */
@@ -35,17 +35,17 @@
 #define RUNS         2000
 #define WORKS        24
 #define MOST         (8 * PEER_PAYLOAD)
-#define TARGET       (WORKS * MOST) /* what was read comes behind what is written */
-#define SLACK        512            /* PSNs that a CNP may be late by */
+#define TARGET       (WORKS * MOST) /* the place of READs' data, after that of WRITEs */
+#define SLACK        512            /* a CNP's PSN may be older than the newest by this many */
 #define RNR_UNIT     (10 * OCHE_US)
 #define LONGEST      (400 * OCHE_US) /* a scheme's own timer */
 #define STEPS        200000
 #define REMOTE_VA    UINT64_C(0x700000000)
-#define ONE_STRANGER 6 /* a packet of the stranger at one in so many steps */
+#define ONE_STRANGER 6 /* a packet of the stranger in one step of this many */
 
 enum trouble { MENDS, TIMERS, DIES, TROUBLES };
 
-/* What the requester was told: PSNs are counted from the first of the connection. */
+/* The answers that the requester has got. PSNs are counted from the first of the connection. */
 struct told {
     uint32_t una, high;
     bool is_read[PEER_PSNS]; /* of a READ or an atomic: only its response acknowledges it */
@@ -53,7 +53,7 @@ struct told {
     oche_time progress; /* when una last moved */
     uint32_t refusals;  /* since then */
     oche_time waits_until;
-    bool surely, maybe; /* that the peer has extensions: by a PSN that it knows, by any */
+    bool surely, maybe; /* the peer has extensions: shown with a PSN that it knows, with any PSN */
 };
 
 struct world {
@@ -66,14 +66,14 @@ struct world {
     uint32_t first_psn, window, works, posted, done;
     oche_time ack_timeout;
     uint32_t retries, rnr_retries;
-    uint8_t peers_bits;  /* what the peer shows … */
-    uint32_t shows_from; /* … from this answer of its on */
+    uint8_t peers_bits;  /* the peer shows extensions … */
+    uint32_t shows_from; /* … from this answer on */
     uint32_t said;
     bool extends; /* the requester has the extended opcodes */
-    bool agreed;  /* when the connection was made: both have the same */
+    bool agreed;  /* agreed on when the connection was made */
     bool failed;
     oche_time dies; /* the peer does */
-    uint32_t loses; /* one in so many requests */
+    uint32_t loses; /* one in this many requests */
     struct {
         uint8_t opcode;
         uint32_t length;
@@ -105,7 +105,7 @@ static bool one_in(struct world *w, uint32_t n)
         }                                                                                          \
     } while (0)
 
-/* ---- what the requester sends ---- */
+/* ---- the packets that the requester sends ---- */
 
 static struct peer_request read_request(const struct world *w, const struct oche_packet *packet)
 {
@@ -130,7 +130,7 @@ static bool is_lost(struct world *w, uint32_t psn, const struct peer_request *re
 {
     if (w->trouble != MENDS)
         return one_in(w, w->loses);
-    /* once, and with something behind it that shows it */
+    /* once, and packets after it show the loss */
     return !again && !request->last && psn - w->told.una + 2 <= w->window && one_in(w, w->loses);
 }
 
@@ -172,10 +172,10 @@ static enum pair_fate lose(struct pair *pair, int from, const struct oche_packet
     (void)pair;
     (void)from;
     (void)packet;
-    return PAIR_DROP; /* the tap has seen it */
+    return PAIR_DROP; /* already counted in the tap */
 }
 
-/* ---- what it is told ---- */
+/* ---- the answers that it gets ---- */
 
 static void advance(struct told *told, uint32_t target)
 {
@@ -261,7 +261,7 @@ static void give_answer(struct world *w)
     if (answer->opcode == OCHE_RC_SACK) {
         const struct oche_sack sack = {
             .first = packet.psn, .count = (uint8_t)answer->claimed, .bits = answer->claims};
-        packet.bth_reserved = w->peers_bits; /* or nobody would understand it */
+        packet.bth_reserved = w->peers_bits; /* otherwise nobody would understand it */
         oche_sack_put(&packet, &sack);
     }
     learn(w, answer, packet.bth_reserved);
@@ -271,7 +271,7 @@ static void give_answer(struct world *w)
 
 /* ---- the stranger ---- */
 
-/* PSNs near to what is outstanding and to what a CNP may name, or any. */
+/* Draws a PSN near those that are outstanding or that a CNP may name, or any. */
 static uint32_t draw_psn(struct world *w)
 {
     const uint32_t minus = OCHE_PSN_MASK + 1;
@@ -290,7 +290,7 @@ static uint32_t draw_psn(struct world *w)
     }
 }
 
-/* The peer may expect that PSN next, or have expected it when what names it left. */
+/* True if the peer may expect that PSN next, or expected it when the packet was sent. */
 static bool may_name(const struct world *w, uint32_t psn)
 {
     const uint32_t oldest = w->first_psn + w->told.una - SLACK;
@@ -349,7 +349,7 @@ static void forge_share(struct world *w, struct oche_packet *packet)
     seen.good_shares += extended && may_name(w, packet->psn);
 }
 
-/* An answer, or a request, that is not the one that is waited for. */
+/* An answer, or a request, that the requester does not expect. */
 static void forge_other(struct world *w, struct oche_packet *packet)
 {
     static const uint8_t syndromes[] = {OCHE_SYNDROME_ACK, OCHE_SYNDROME_NAK_SEQUENCE,
@@ -362,7 +362,7 @@ static void forge_other(struct world *w, struct oche_packet *packet)
                                                     : w->told.una + minus - 2 - below(w, 2000));
 
     packet->opcode = opcodes[below(w, sizeof(opcodes))];
-    if (packet->opcode == OCHE_RC_WRITE_ONLY) /* its PSNs are those of the other way */
+    if (packet->opcode == OCHE_RC_WRITE_ONLY) /* its PSNs belong to the other direction */
         psn = oche_psn_add(w->first_psn, 1000 + (ahead ? 1 + below(w, 9) : minus - 1));
     packet->psn = psn;
     packet->aeth = oche_aeth(syndromes[below(w, sizeof(syndromes))], below(w, OCHE_PSN_MASK));
@@ -427,7 +427,7 @@ static void check_read(struct world *w, uint32_t index)
              "work %u: byte %u of what was read is wrong", index, i);
 }
 
-/* Whether the peer can be given up now, by what it has said and what it was granted. */
+/* True if the peer can be given up now, by its answers and its retries. */
 static void judge_failure(struct world *w, const struct oche_completion *done)
 {
     const struct told *told = &w->told;
@@ -509,7 +509,7 @@ static uint32_t few(struct world *w)
     return one_in(w, 2) ? below(w, 3) : below(w, 8);
 }
 
-/* What the connection grants, and how the peer is. */
+/* Draws the connection's retries and timeouts, and the behaviour of the peer. */
 static void draw_trouble(struct world *w)
 {
     static const oche_time timeouts[] = {100 * OCHE_US, 300 * OCHE_US, OCHE_MS};
@@ -563,7 +563,7 @@ static void open_world(struct world *w, uint64_t seed)
     w->peer.random = &w->random;
     w->peer.mtu = 64u << below(w, 5);
     w->peer.delay = OCHE_US + below(w, 4) * OCHE_US;
-    /* Only a scheme that keeps packets itself reads what others claim. */
+    /* Only a scheme that stores packets uses the claims of others. */
     w->peer.keeps = choice.recovery->sacked != NULL && !one_in(w, 4);
     struct pair_options options = {
         .cc = cc,

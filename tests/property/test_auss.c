@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Property: the set of senders that a Dart NIC counts is the one that its trace tells of. A few
- * NICs send SENDs and WRITEs to each other and READ from each other, on reliable and unreliable
- * queue pairs, with each way of recovery. Without faults, and over links that lose, double and
- * reorder, with hosts that crash, queue pairs that fail, and connections that are reset in the
- * midst of messages: the oracle below knows nothing but trace records, and at every instant agrees;
- * nobody counts longer than the soft timeout after its last packet; and in the end nobody counts.
- * So with look-ahead, where first messages name lists of senders, right ones and others: senders
- * come, come late, come twice or never, groups overlap, first packets are lost and doubled, and
- * tenants are kept apart (ahead_oracle.h).
+ * Property: the set of senders that a Dart NIC counts follows from its trace. A few NICs send SENDs
+ * and WRITEs to each other and READ from each other, on reliable and unreliable queue pairs, with
+ * each recovery scheme. Some runs have no faults. In others links lose, double and reorder packets,
+ * hosts crash, queue pairs fail, and connections are reset in the middle of messages. The oracle
+ * below reads nothing but trace records. It agrees with the NIC at every instant. Hosts count at
+ * most for the soft timeout after their last packet, and in the end none counts.
+ *
+ * With look-ahead first messages name lists of senders, which may be wrong. Senders come, come
+ * late, come twice or never; groups overlap; first packets are lost and doubled; tenants are
+ * separate (ahead_oracle.h).
  *
  * SEED=s runs this one alone. An argument: only tests that match it.
  */
@@ -31,26 +32,26 @@
 #define KEY         7
 #define LINE        (25 * OCHE_GBPS)
 #define SOFT        (300 * OCHE_US)
-#define BUSY        (500 * OCHE_US) /* for so long work is posted, and things break */
+#define BUSY        (500 * OCHE_US) /* for this long work is posted and faults happen */
 #define MOST_DELAY  (12 * OCHE_US)
 #define AHEAD       (60 * OCHE_US) /* look-ahead's timeout */
 #define TENANTS     2
 #define RUNS        1000
 #define NAMED       128 /* first packets that are remembered, by PSN */
 
-/* What the trace has told of one end of a connection. */
+/* The state of one end of a connection, from the trace. */
 struct told {
     bool open;      /* a SEND or WRITE is arriving */
-    uint32_t reads; /* that we issued, and that have not completed */
-    oche_time last; /* its last packet, or its beginning */
-    bool silent;    /* for the soft timeout */
-    bool response;  /* the packet that came last is READ data */
+    uint32_t reads; /* that we issued and that have not completed */
+    oche_time last; /* time of its last packet, or of its beginning */
+    bool silent;    /* active for the soft timeout */
+    bool response;  /* the last packet was READ data */
     uint32_t uc_expected;
     bool uc_begun;
     struct {
         uint32_t psn;
         uint8_t group; /* … + 1; 0: it named none */
-        bool kept;     /* behind a gap, where it was heard */
+        bool kept;     /* behind a gap, where it was announced */
     } named[NAMED];
 };
 
@@ -70,7 +71,7 @@ struct host {
     struct oche_trace trace;
     struct oche_trace_record ring[16];
     struct told told[CONNECTIONS];
-    uint32_t ends[CONNECTIONS], end_count; /* connections that are ours */
+    uint32_t ends[CONNECTIONS], end_count; /* connections that we opened */
     struct announced announced[TENANTS][GROUPS];
     oche_time busy_until, last_sent[HOSTS]; /* data, by receiver */
     bool dead;
@@ -119,7 +120,7 @@ static void begins(struct host *host, struct told *told, oche_time now)
     host->run->messages++;
 }
 
-/* UC, from the packet alone: the rest of a message that lacks one is void. */
+/* UC, from the packet alone: if a message lacks a packet, its rest is void. */
 static void uc_arrived(struct host *host, struct told *told, const struct oche_trace_record *record)
 {
     const uint32_t flags = oche_opcode((uint8_t)(record->b >> 32))->flags;
@@ -139,7 +140,7 @@ static void uc_arrived(struct host *host, struct told *told, const struct oche_t
         told->open = false;
 }
 
-/* Which list the packet that is arriving names. */
+/* Returns the list that the arriving packet names. */
 static void note_list(struct host *host, struct told *told, uint32_t psn)
 {
     const struct oche_packet *packet = host->run->arriving;
@@ -152,7 +153,7 @@ static void note_list(struct host *host, struct told *told, uint32_t psn)
     told->named[psn % NAMED].group = names ? (uint8_t)(oche_group_get(packet).id + 1) : 0;
 }
 
-/* A message begins with this packet, or will: what it says of others. */
+/* A message begins with this packet, or will begin: handles the senders that it announces. */
 static void hear_list(struct host *host, const struct told *told, uint32_t number, uint32_t psn,
                       bool begins)
 {
@@ -188,12 +189,12 @@ static void sink(void *context, uint32_t node, const struct oche_trace_record *r
         told->last = record->time;
         told->silent = false;
         told->response = oche_opcode_has((uint8_t)(record->b >> 32), OCHE_OP_RESPONSE);
-        if (!told->response) /* whose PSNs are the other side's */
+        if (!told->response) /* its PSNs belong to the other side */
             note_list(host, told, (uint32_t)record->a);
         if (uc)
             uc_arrived(host, told, record);
         break;
-    case OCHE_TRACE_DELIVERED: /* in order; of a READ it changes nothing */
+    case OCHE_TRACE_DELIVERED: /* in order; READ data changes nothing */
         if (uc || told->open || told->response)
             break;
         told->open = true;
@@ -218,7 +219,7 @@ static void sink(void *context, uint32_t node, const struct oche_trace_record *r
         if (record->a == OCHE_WORK_READ && told->reads > 0)
             told->reads--;
         break;
-    case OCHE_TRACE_REJECTED: /* UC: what is refused makes the rest of its message void */
+    case OCHE_TRACE_REJECTED: /* UC: a refused packet makes the rest of its message void */
         if (uc)
             told->open = false;
         break;
@@ -231,7 +232,7 @@ static void sink(void *context, uint32_t node, const struct oche_trace_record *r
     }
 }
 
-/* Which hosts' messages should count at `host`, as bits. */
+/* Returns the hosts whose messages should count at `host`, as bits. */
 static uint32_t oracle(struct run *run, struct host *host, uint32_t tenant)
 {
     uint32_t self = (uint32_t)(host - run->host), set = 0;
@@ -293,7 +294,7 @@ static void put(struct run *run, const struct oche_packet *packet, oche_time arr
     uint32_t index = run->free, *at = &run->first;
 
     if (index == 0)
-        return; /* the link is full: lost */
+        return; /* the link is full: the packet is lost */
     struct flight *flight = &run->flight[index - 1];
     run->free = flight->next;
     flight->packet = *packet;
@@ -316,7 +317,7 @@ static void send(struct run *run, uint32_t from, struct oche_packet *packet)
     run->host[from].busy_until = run->now + on_line;
     if (packet->payload_bytes > 0 || packet->opcode == OCHE_RC_READ_REQUEST)
         run->host[from].last_sent[packet->dst] = run->now;
-    if (packet->opcode == OCHE_RC_READ_REQUEST) /* counts from the issue on, at the requester */
+    if (packet->opcode == OCHE_RC_READ_REQUEST) /* it counts from the issue on, at the requester */
         run->host[packet->dst].last_sent[from] = run->now;
     if (luck < 30)
         return;
@@ -427,7 +428,7 @@ static bool well(const struct oche_qp *qp)
     return oche_qp_state(qp) == OCHE_QP_RTS;
 }
 
-/* The kind of work is its number: the oracle tells READs by it. */
+/* Work of each kind has the kind as its number; the oracle recognises READs by it. */
 static void post(struct run *run)
 {
     static const uint8_t kinds[] = {OCHE_WORK_SEND,      OCHE_WORK_WRITE,    OCHE_WORK_WRITE,
@@ -464,7 +465,7 @@ static void post_receives(struct run *run)
     }
 }
 
-/* From now on nothing happens there, timers included. */
+/* From now on nothing happens there; timers do not run either. */
 static void crash(struct run *run, struct host *host)
 {
     if (host->dead)
@@ -490,7 +491,7 @@ static void break_something(struct run *run)
         if (!run->host[c->host[k]].dead)
             oche_qp_fail(c->qp[k], run->now);
         break;
-    default: /* both ends begin anew, in the midst of whatever it is */
+    default: /* both ends start again, even inside a message */
         if (run->host[c->host[0]].dead || run->host[c->host[1]].dead)
             break;
         oche_qp_reset(c->qp[0]);
@@ -557,7 +558,7 @@ static oche_time next_event(struct run *run)
     return next > run->now ? next : run->now;
 }
 
-/* Lists to each receiver: most are right, if it is one of them that sends. */
+/* Makes lists to each receiver. Most are correct, if their sender is in the list. */
 static void make_lists(struct run *run)
 {
     for (uint32_t to = 0; to < run->host_count; to++)
@@ -618,8 +619,8 @@ static void open_run(struct run *run, uint64_t seed, bool faults, bool ahead)
 }
 
 /*
- * Without queue pairs nobody counts, but at a host that crashed, whose timers stand still, who was
- * announced then; and nobody at all once they go on.
+ * Without queue pairs no host counts as a sender. Exceptions are senders that were announced to a
+ * host which crashed, as its timers stand still. Once the timers run again, none counts.
  */
 static void check_closed(struct run *run, struct host *host)
 {
@@ -719,7 +720,7 @@ static void seeds(bool faults, bool ahead)
                   (unsigned long)most, (unsigned long)announcements, (unsigned long)kept,
                   (unsigned long)not_come);
     free(run);
-    if (one > 0 || count < 100) /* too few for what is rare */
+    if (one > 0 || count < 100) /* too few for rare events */
         return;
     assert_true(!ahead || (announcements > count && not_come > count));
     assert_true((ahead && faults) == (kept > 0));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections between two connection managers, at random: many at once, over a wire that loses,
+ * Connections between two connection managers at random: many at a time, over a wire that loses,
  * repeats and reorders messages, with programs that accept, refuse, wait, hang up and vanish. The
- * events of each connection are those that a connection may have, in that order; each question has
- * one answer; when all is over nothing is left, whatever happened. If little is lost and nobody
- * vanishes, both ends agree on which connections there were.
+ * events of each connection come in an allowed order, each question has one answer, and in the end
+ * nothing is left. If few messages are lost and no program vanishes, both ends agree on the
+ * connections that were made.
  */
 #include <string.h>
 
@@ -100,7 +100,7 @@ static void act(struct oche_random *random, bool vanish)
     }
 }
 
-/* Messages of random kinds about connections that there are, from nobody who knows them all. */
+/* Random messages about existing connections, from a stranger who does not know all numbers. */
 static void forge(struct oche_random *random)
 {
     const unsigned end = (unsigned)oche_random_below(random, 2);

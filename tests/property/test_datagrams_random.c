@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random work over queue pairs that share their receives, on a link that loses, duplicates and
- * reorders: RC, UC and UD. Each message says in its bytes who sent it and which it is. What must
- * hold: a receive holds one message, whole; RC: every message arrives, once, in order; UC: in order
- * and once, if the link keeps it so (a FIRST or ONLY packet may have any PSN); UD: as often as the
- * link made of it; nobody gets another's; no receive is lost. A failure names its seed:
- * test_datagrams_random SEED runs that one.
+ * reorders: RC, UC and UD. Each message contains its sender and its number. Checks:
+ * - a receive holds one whole message;
+ * - RC: every message arrives, once, in order;
+ * - UC: in order and once, if the link keeps it so (a FIRST or ONLY packet may have any PSN);
+ * - UD: as many copies as the link made;
+ * - every message reaches its own receiver, and no receive is lost.
+ * A failure names its seed: test_datagrams_random SEED runs that one.
  */
 #include "tests/support/seeds.h"
 #include "tests/support/test.h"
@@ -32,9 +34,9 @@ struct run {
     bool ordered; /* and once */
     uint32_t sent[QPS], length[QPS][MESSAGES];
     uint32_t came[QPS][MESSAGES];
-    uint32_t next[QPS]; /* the one after the last that came */
+    uint32_t next[QPS]; /* one more than the last that arrived */
     uint32_t posted, completed;
-    bool used[SLOTS]; /* posted, and not completed */
+    bool used[SLOTS]; /* posted and not completed */
     uint32_t arrived;
 };
 
@@ -49,7 +51,7 @@ static void fill(uint8_t *at, uint32_t q, uint32_t number, uint32_t length)
         at[i] = (uint8_t)((i * 31 + number * 7 + q * 101) * UINT32_C(0x9e3779b1) >> 21);
 }
 
-/* The sender's memory has a place for each message, so that it stays until it has arrived. */
+/* The sender's memory has a place for each message, which stays until it has arrived. */
 static void send_one(struct run *r, uint32_t q)
 {
     bool ud = r->transport == OCHE_TRANSPORT_UD;
@@ -166,7 +168,7 @@ static void finish(struct run *r)
         }
     assert_true(limits <= faults);
     assert_int_equal(r->completed, QPS * MESSAGES);
-    uint32_t held = 0; /* UC: of a message that was given up, for the next one */
+    uint32_t held = 0; /* UC: its message was given up; it waits for the next one */
     for (uint32_t i = 0; i < SLOTS; i++)
         held += r->used[i];
     held -= oche_srq_posted(r->pair->side[1].srq);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deadlock is reported if and only if there is one: random rings of switches with chords, whose
- * routes send some destinations the long way round, and random flows, buffers and thresholds. If a
- * deadlock is reported, the routes allow it, its ports follow one another, and none of them sends
- * what it holds in the next 100 ms. If not, every flow is delivered. In some worlds switches
- * deflect with few lanes, and messages follow one another (dart.md#d18); there ordinary routes may
- * turn up more often than there are lanes, so deadlocks are possible as well.
+ * Deadlocks are reported if and only if there are any. The worlds are random rings of switches with
+ * chords, whose routes send some destinations the long way round; flows, buffers and thresholds are
+ * random, too. If a deadlock is reported, the routes allow it, its ports follow one another, and
+ * none of them sends what it holds in the next 100 ms. Otherwise every flow is delivered.
+ *
+ * In some worlds switches deflect with few lanes, and messages follow one another (dart.md#d18).
+ * Packets may then turn up more often than there are lanes, so deadlocks are possible there, too.
  *
  * usage: test_deadlock [NUMBER]     that world alone
  */
@@ -24,7 +25,7 @@
 
 #define WORLDS         90
 #define LEAST_DEADLOCK 20
-#define LEAST_PAUSED   15 /* that pause, could deadlock, and do not */
+#define LEAST_PAUSED   15 /* worlds that pause, could deadlock, and do not */
 #define MOST_FLOWS     24
 
 static char topology_path[] = "/tmp/oche-deadlock-topology-XXXXXX";
@@ -34,7 +35,7 @@ struct world {
     struct oche_random random;
     struct small_world small;
     unsigned switches, hosts; /* hosts: of a switch */
-    bool slow;                /* and far apart: PAUSEs are long on their way */
+    bool slow;                /* and far apart, so PAUSEs travel for long */
     struct oche_flow_plan flows[MOST_FLOWS];
     uint32_t flow_count;
     uint64_t number;
@@ -75,7 +76,7 @@ static void write_topology(struct world *world)
     assert_int_equal(fclose(file), 0);
 }
 
-/* For most destinations every switch sends round the ring, one way or the other: no loops. */
+/* To most destinations all switches send round the ring in one direction: there are no loops. */
 static void write_routes(struct world *world)
 {
     FILE *file = fopen(routes_path, "w");
@@ -148,7 +149,8 @@ static void make_world(struct world *world, uint64_t number)
     small_world_topology_file(&world->small, topology_path);
     config->routes.file = routes_path;
     config->seed = number;
-    config->threads = below(world, 8) == 0 ? 2 : 1; /* two take long: a world waits for seconds */
+    config->threads =
+        below(world, 8) == 0 ? 2 : 1; /* two of them are slow: one world takes seconds */
     config->run.duration = 20 * OCHE_SEC;
     config->run.stop_when_done = false;
     config->hosts.ack_timeout = world->slow ? 500 * OCHE_MS : 5 * OCHE_MS;
@@ -163,7 +165,7 @@ static void make_world(struct world *world, uint64_t number)
         add_deflection(world);
 }
 
-/* The first packet of the class at a port of the circle. (Another class may send there.) */
+/* Returns the first packet of the class at a port of the circle. (Another class may send there.) */
 static const struct oche_packet *first_at(const struct oche_world *world, uint32_t port,
                                           unsigned cls)
 {
@@ -194,7 +196,7 @@ static void assert_for_ever(struct world *random)
 
         assert_int_equal(world->topology.ports[deadlock->circle.ports[i]].peer,
                          oche_topology_node_of_port(&world->topology, next));
-        if (!deflects(random)) /* the circle may lead through several lanes */
+        if (!deflects(random)) /* the circle may pass several lanes */
             first[i] = first_at(world, deadlock->circle.ports[i], deadlock->cls);
     }
     oche_network_run(&world->network, world->network.now + 100 * OCHE_MS, NULL, NULL);

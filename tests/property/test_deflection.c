@@ -2,22 +2,22 @@
 /*
  * In-order flow deflection (Dart sec IV; fabric/iofd.h) in random Clos networks without loss:
  *
- *   ways       the way that a deflected message is said to have taken is as long as that of its
- *              packets, has all of its deflections, and changes lanes as switches do; with a
- *              `hold` a message that follows another one takes its lane
- *   order      packets reach their queue pair in the order of their PSNs, none twice, none missing
+ *   ways       the reported path of a deflected message is as long as that of its packets, has all
+ *              of its deflections, and changes lanes by the rule; with a `hold` a message that
+ *              follows another one takes its lane
+ *   order      packets reach their queue pair in the order of their PSNs, each exactly once
  *   tokens     no packet is deflected more often than it had tokens
- *   threads    any number of them finds the same
- *   follow     with `order: follow`, ways, order and tokens are as above wherever no packet is on
- *              its way for `linger` / 2 or longer, pauses included (D of dart.md#d18); where one
- *              is, every flow is delivered all the same, and lanes never fall; the ACK timeouts of
- *              some worlds are too short, so that what is on its way is sent again
- *   losses     where links lose packets, all flows arrive, and no entry stays for good
- *   deadlock   a workload that is deflected round and round under PFC deadlocks with one lane, and
- *              never with a lane for each turn
+ *   threads    the results are the same for any number of threads
+ *   follow     with `order: follow`, ways, order and tokens hold if each packet is in the network
+ *              for less than `linger` / 2, pauses included (D of dart.md#d18). If one is longer,
+ *              every flow is delivered nevertheless, and lanes never fall. Some worlds have ACK
+ *              timeouts so short that packets in flight are sent again
+ *   losses     if links lose packets, all flows arrive, and all entries are released in the end
+ *   deadlock   a workload that is deflected in circles under PFC deadlocks with one lane, and never
+ *              with a lane for each turn
  *
  * usage: test_deflection order|follow|cycle NUMBER          that world alone
- *        test_deflection order|follow|cycle NUMBER COUNT    as many worlds from that one on
+ *        test_deflection order|follow|cycle NUMBER COUNT    COUNT worlds from that one on
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,18 +33,18 @@
 #include "tests/support/test.h"
 
 #define ORDER_WORLDS     60
-#define LEAST_DEFLECTED  30 /* of these: worlds in which 100 packets or more are */
+#define LEAST_DEFLECTED  30 /* of these: worlds in which at least 100 packets are deflected */
 #define FOLLOW_WORLDS    1000
-#define LEAST_PIPELINED  300 /* of these: worlds within the bound in which packets follow others */
-#define LEAST_RELEASED   300 /* of these: worlds within the bound in which entries are released */
-#define LEAST_REPEATED   15  /* of these: worlds within the bound in which packets are sent again */
+#define LEAST_PIPELINED  300 /* of these: worlds within the bound, with followers */
+#define LEAST_RELEASED   300 /* of these: worlds within the bound, with released entries */
+#define LEAST_REPEATED   15  /* of these: worlds within the bound, with retransmissions */
 #define LEAST_BEYOND     5   /* worlds beyond the bound in which order is lost */
 #define THREAD_WORLDS    8
 #define LOSS_WORLDS      10
 #define CYCLE_WORLDS     30
-#define LEAST_DEADLOCKED 15 /* of these, with one lane */
+#define LEAST_DEADLOCKED 15 /* of these: deadlocks with one lane */
 #define MOST_FLOWS       4000
-#define MOST_PACKETS     (1 << 17) /* places of a table, by queue pair and PSN */
+#define MOST_PACKETS     (1 << 17) /* entries of a table, by queue pair and PSN */
 
 struct world {
     uint64_t number;
@@ -55,22 +55,22 @@ struct world {
     const void *mechanism_params[1];
     struct oche_flow_plan flows[MOST_FLOWS];
     uint32_t flow_count, hosts;
-    /* Seen in the trace. */
+    /* Counts from the trace. */
     uint32_t *next_psn; /* by queue pair, at its receiver */
     struct deflected {
         uint64_t key; /* qpn << 24 | psn, + 1; 0: free */
         uint32_t times;
     } * deflected;
     uint64_t arrived, deflections;
-    uint64_t ways; /* deflections on the ways that are told after the run */
-    /* Seen in the trace of follow worlds. */
+    uint64_t ways; /* deflections in the paths that are read after the run */
+    /* Counts from the trace of follow worlds. */
     struct sent {
         uint64_t key; /* as in struct deflected */
         oche_time left;
         uint32_t copies;
         uint8_t lane; /* of the last deflection */
     } * sent;
-    oche_time slowest; /* the longest that a packet was on its way */
+    oche_time slowest; /* the longest time of a packet in the network */
     uint64_t overtaken;
 };
 
@@ -84,7 +84,7 @@ static uint64_t between(struct world *world, uint64_t least, uint64_t most)
     return least + below(world, most - least + 1);
 }
 
-/* ---- what the trace says ---- */
+/* ---- reading the trace ---- */
 
 static void note_deflection(struct world *world, uint32_t qpn, uint32_t psn)
 {
@@ -157,7 +157,7 @@ static void make_topology(struct world *world, const char *cc, const char *recov
     }
 }
 
-/* Bursts to few receivers, of messages short and long, many on the same queue pairs. */
+/* Bursts to few receivers; messages are short or long, many on the same queue pairs. */
 static void make_flows(struct world *world)
 {
     uint64_t most = world->iofd.short_bytes, span = between(world, 20, 300) * OCHE_US;
@@ -194,7 +194,7 @@ static void make_world(struct world *world, const char *purpose, uint64_t number
     config->switches.pfc_priorities = 0;
 }
 
-/* Draws what switches deflect, and how tight their memory is. */
+/* Draws when switches deflect, and how small their memory is. */
 static void draw_switches(struct world *world)
 {
     struct oche_world_config *config = &world->small.config;
@@ -204,7 +204,7 @@ static void draw_switches(struct world *world)
     world->iofd.entries = between(world, 1, 12);
     world->iofd.short_bytes = below(world, 2) == 0 ? 8192 : 40000;
     world->iofd.lanes = below(world, 3) == 0 ? OCHE_IOFD_ESCAPE : OCHE_IOFD_TURNS;
-    if (world->iofd.lanes == OCHE_IOFD_ESCAPE) /* no promise: room for all of it */
+    if (world->iofd.lanes == OCHE_IOFD_ESCAPE) /* nothing is guaranteed: make room for all */
         config->switches.buffer_bytes = 100000000;
     else
         config->switches.buffer_bytes = 2000000 + below(world, 4000000);
@@ -221,7 +221,7 @@ static void make_order_world(struct world *world, uint64_t number)
     make_world(world, "deflected order", number, "none", "go_back_n");
     draw_switches(world);
     world->iofd.order = OCHE_IOFD_WAIT;
-    /* Longer than anything can be on its way here, so that order is kept by pipelining, too. */
+    /* Longer than any packet's time in the network, so pipelining keeps order, too. */
     world->iofd.hold = below(world, 4) == 0 ? 3 * OCHE_MS : OCHE_NEVER;
     make_flows(world);
     world->next_psn = calloc(world->flow_count, sizeof(*world->next_psn));
@@ -271,7 +271,7 @@ static void assert_clean(const struct world *world, const char *what)
 
 /* ---- ways ---- */
 
-/* Of one message, all of whose packets arrived once. */
+/* Checks a message whose packets all arrived once. */
 static void test_way(void *context, const struct oche_world_deflected_path *way)
 {
     struct world *world = context;
@@ -295,7 +295,7 @@ static void test_way(void *context, const struct oche_world_deflected_path *way)
         ASSERT_IS(world, "ways", hop->tokens + hop->deflected, before->tokens);
         uint8_t lane = oche_iofd_lane(&world->iofd, before->lane, turns, hop->tokens);
 
-        /* With a hold a message may follow the one before it into a higher lane (dart.md#d21). */
+        /* With a hold a message may follow an earlier one into a higher lane (dart.md#d21). */
         ASSERT_IS(world, "ways", hop->lane >= lane, true);
         if (world->iofd.hold == OCHE_NEVER || !hop->deflected)
             ASSERT_IS(world, "ways", hop->lane, lane);
@@ -318,7 +318,7 @@ static void test_ways(struct world *world)
 
     oche_world_deflections(world->small.world, count_one, &noted);
     oche_world_deflected_paths(world->small.world, test_way, world);
-    /* With a hold a message may follow the one before it, and is counted with it. */
+    /* With a hold a message may follow an earlier one, and is counted with it. */
     ASSERT_IS(world, "ways", noted >= counter(world, OCHE_IOFD_DEFLECTIONS), true);
     if (world->iofd.hold == OCHE_NEVER)
         ASSERT_IS(world, "ways", noted, counter(world, OCHE_IOFD_DEFLECTIONS));
@@ -370,7 +370,7 @@ static struct sent *sent_at(struct world *world, uint32_t qpn, uint32_t psn)
     return &world->sent[at];
 }
 
-/* Checks the lane of a packet that was sent once; copies of a repeated one cannot be told apart. */
+/* Checks the lane of a packet that was sent once. Copies cannot be told apart. */
 static void note_lane(struct world *world, const struct oche_trace_record *record)
 {
     struct sent *sent = sent_at(world, record->qpn, (uint32_t)record->b & OCHE_PSN_MASK);
@@ -411,7 +411,7 @@ static void on_follow_event(void *context, uint32_t node, const struct oche_trac
     world->arrived++;
 }
 
-/* Bursts, in waves that are less or more than `linger` apart. */
+/* Bursts in waves; the gap between waves is shorter or longer than `linger`. */
 static void spread_flows(struct world *world)
 {
     oche_time linger = world->iofd.linger, apart = between(world, linger / 8, linger);
@@ -426,7 +426,7 @@ static bool sends_twice(const struct world *world)
     return world->number % 4 == 3;
 }
 
-/* True if ACK timeouts are so short that what is on its way is sent again. */
+/* True if ACK timeouts are so short that packets in flight are sent again. */
 static bool is_impatient(const struct world *world)
 {
     return world->number % 8 == 5;
@@ -444,7 +444,7 @@ static void make_follow_world(struct world *world, uint64_t number)
     if (world->small.config.switches.buffer_bytes < 3000000) /* nine ports have eight classes */
         world->small.config.switches.buffer_bytes += 1000000;
     linger = lingers[below(world, OCHE_COUNT_OF(lingers))];
-    world->small.config.run.stop_when_done = false; /* copies may still be on their way */
+    world->small.config.run.stop_when_done = false; /* copies may still be in flight */
     world->iofd.order = OCHE_IOFD_FOLLOW;
     world->iofd.linger = between(world, linger[0], linger[1]);
     make_flows(world);
@@ -452,8 +452,8 @@ static void make_follow_world(struct world *world, uint64_t number)
     if (is_impatient(world)) {
         world->iofd.linger = between(world, OCHE_MS, 12 * OCHE_MS);
         world->small.config.hosts.ack_timeout = between(world, 15 * OCHE_US, 120 * OCHE_US);
-        world->flow_count /= 4;              /* lest most of it is sent again and again */
-        world->iofd.lanes = OCHE_IOFD_TURNS; /* an escape lane is no promise under such load */
+        world->flow_count /= 4;              /* otherwise most packets are sent again and again */
+        world->iofd.lanes = OCHE_IOFD_TURNS; /* an escape lane guarantees nothing under such load */
     }
     world->next_psn = calloc(world->flow_count, sizeof(*world->next_psn));
     world->deflected = calloc(MOST_PACKETS, sizeof(*world->deflected));
@@ -465,12 +465,12 @@ static void make_follow_world(struct world *world, uint64_t number)
 
 struct followed {
     uint64_t within, beyond;      /* worlds */
-    uint64_t pipelined, disorder; /* of these: with followers; with packets overtaken */
-    uint64_t released, repeated;  /* of those within: with entries released; with repetitions */
+    uint64_t pipelined, disorder; /* of these: with followers; with overtaken packets */
+    uint64_t released, repeated;  /* of those within: with released entries; with retransmissions */
     uint64_t naks, late, refused, not_followed;
 };
 
-/* Checks what holds in every world: all flows complete, and no packet is dropped or left. */
+/* Checks the rules for every world: all flows complete, and no packet is dropped or left. */
 static void assert_delivered(const struct world *world)
 {
     const struct oche_world_totals *totals = &world->small.totals;
@@ -488,7 +488,8 @@ static void assert_in_order(struct world *world)
 {
     ASSERT_IS(world, "follow", world->overtaken, 0);
     ASSERT_IS(world, "follow", world->small.totals.nic.naks_sent, 0);
-    if (is_impatient(world)) /* what is sent again may come after its entry: nothing is before it */
+    if (is_impatient(world)) /* a retransmission may arrive after its entry was released: then no
+                                packet is before it */
         return;
     ASSERT_IS(world, "follow", counter(world, OCHE_IOFD_LATE), 0);
     ASSERT_IS(world, "follow", counter(world, OCHE_IOFD_NOT_FOLLOWED), 0);
@@ -551,7 +552,7 @@ static void test_follow(void **state)
     assert_true(sum.disorder >= seeds_least(LEAST_BEYOND));
 }
 
-/* The same, whatever the number of threads. */
+/* The result is the same for any number of threads. */
 static void test_threads(void **state)
 {
     static struct world world;
@@ -564,7 +565,7 @@ static void test_threads(void **state)
             make_order_world(&world, number);
         else
             make_follow_world(&world, number);
-        world.small.sink = NULL; /* a sink wants one thread */
+        world.small.sink = NULL; /* a sink requires one thread */
         for (uint32_t threads = 1; threads <= 3; threads++) {
             world.small.config.threads = threads;
             small_world_run(&world.small, world.flows, world.flow_count);
@@ -580,7 +581,7 @@ static void test_threads(void **state)
     }
 }
 
-/* START, END or something between is lost: entries are left behind, and age. */
+/* START, END or a packet between them is lost; then entries stay, and must age out. */
 static void test_losses(void **state)
 {
     static struct world world;
@@ -614,7 +615,7 @@ static void test_losses(void **state)
 
 /* ---- deadlock ---- */
 
-/* All send to all at line rate, and whoever meets a queue goes round it, up again if it must be. */
+/* All send to all at line rate. A packet that meets a queue is deflected, up again if necessary. */
 static void make_cycle_world(struct world *world, uint64_t number)
 {
     struct oche_world_config *config = &world->small.config;
@@ -637,7 +638,7 @@ static void make_cycle_world(struct world *world, uint64_t number)
     }
 }
 
-/* What the deadlock holds is held 20 ms later, too, by ports that wait for each other. */
+/* The ports of the deadlock still hold each other 20 ms later. */
 static void assert_for_ever(const struct world *world)
 {
     struct oche_world *w = world->small.world;
@@ -658,7 +659,7 @@ static void assert_for_ever(const struct world *world)
     ASSERT_IS(world, "cycle", w->deadlock.stuck_ports >= before.stuck_ports, true);
 }
 
-/* Whether it deadlocks with such lanes; if not, all went well. */
+/* True if it deadlocks with these lanes; if it does not, all flows end. */
 static bool deadlocks(struct world *world, enum oche_iofd_lanes lanes)
 {
     bool found;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Links and switches that fail and come back at random, in random networks, under PFC or with
- * credits, with every recovery scheme that retransmits, with and without deflection:
+ * Links and switches fail and come back at random. The networks are random, with PFC or credits,
+ * with every recovery scheme that retransmits, with and without deflection:
  *
- *   books      every packet that was sent was received, dropped for a cause or lost with its link;
- *              in the end nothing is left anywhere, no port is paused or holds another so, and
- *              nothing was in a deadlock
- *   flows      every flow whose ends have a way in the end is delivered once; nobody's senders
- *              stay in a receiver's set; with few retries a flow may fail, and says so
- *   order      with deflection packets arrive in the order in which they were sent, though not all,
- *              up to the next repeat. What is sent from a repeat on (after a NAK, a timeout or a
- *              late ACK) may take a way of its own, beside what is still on its way: a message's
- *              first packet, sent again, is deflected or not by the queues of that moment. Either
- *              may then come first
- *   threads    any number of them finds the same
+ *   books      every packet that was sent was received, dropped for a cause, or lost with its link;
+ *              in the end nothing is left, no port is paused or pauses another, and there was no
+ *              deadlock
+ *   flows      every flow whose ends are connected in the end is delivered once; no sender stays in
+ *              a receiver's set; with few retries a flow may fail, and reports it
+ *   order      with deflection, packets arrive in the order in which they were sent, some never, up
+ *              to a retransmission. Packets after a retransmission (by a NAK, a timeout or a late
+ *              ACK) may take another path than earlier ones that are still in flight: whether a
+ *              message's first packet is deflected depends on the queues of that moment. So either
+ *              may come first
+ *   threads    the results are the same for any number of threads
  *
  * usage: test_failures books|order NUMBER     that world alone
  */
@@ -39,16 +39,16 @@
 #define LEAST_BUFFER  2500000 /* of switches that deflect */
 #define NAME_BYTES    OCHE_PORT_NAME_BYTES
 
-#define MOST_PSNS (1 << 17) /* that a queue pair needs */
+#define MOST_PSNS (1 << 17) /* that a queue pair requires */
 
-/* PSNs that a queue pair has sent, in rising order, without a repeat between them. */
+/* PSNs that a queue pair has sent, in rising order, up to a retransmission. */
 struct pass {
     uint32_t *psns;
     uint32_t count, capacity;
-    uint32_t next; /* what has arrived of them is before this one */
+    uint32_t next; /* those that have arrived are below this one */
 };
 
-/* What a queue pair has sent, and which PSNs have arrived. */
+/* The PSNs that a queue pair has sent, and those that have arrived. */
 struct sent {
     struct pass *passes;
     bool *has_arrived; /* MOST_PSNS */
@@ -69,7 +69,7 @@ struct world {
     struct oche_flow_plan flows[MOST_FLOWS];
     uint32_t flow_count, hosts;
     struct sent sent[MOST_FLOWS];
-    uint64_t senders[MOST_HOSTS]; /* in the receiver's set, as its host's trace said last */
+    uint64_t senders[MOST_HOSTS]; /* in the receiver's set, by the last event in its host's trace */
 };
 
 static uint64_t below(struct world *world, uint64_t n)
@@ -154,7 +154,7 @@ static void make_flows(struct world *world)
     }
 }
 
-/* Any port of any node, by its name. */
+/* Draws any port of any node, by its name. */
 static void name_link(struct world *world, char *name)
 {
     struct oche_topology topology;
@@ -181,7 +181,7 @@ static void name_switch(struct world *world, char *name)
     oche_topology_free(&topology);
 }
 
-/* Some come back after microseconds, some after milliseconds, some never if `for_ever`. */
+/* Some come back after microseconds, some after milliseconds, and with `for_ever` some never. */
 static void make_failures(struct world *world, bool for_ever)
 {
     struct oche_world_config *config = &world->small.config;
@@ -226,7 +226,7 @@ static void add_deflection(struct world *world)
     world->iofd.short_bytes = coin(world) ? 8192 : 40000;
     world->iofd.ageing = between(world, 1, 20) * OCHE_MS;
     world->iofd.order = world->number % 4 < 2 ? OCHE_IOFD_FOLLOW : OCHE_IOFD_WAIT;
-    if (config->switches.buffer_bytes < LEAST_BUFFER) /* for the headroom of seven lanes */
+    if (config->switches.buffer_bytes < LEAST_BUFFER) /* bytes for the headroom of seven lanes */
         config->switches.buffer_bytes = LEAST_BUFFER;
     world->mechanisms[0] = &oche_iofd;
     world->mechanism_params[0] = &world->iofd;
@@ -235,7 +235,7 @@ static void add_deflection(struct world *world)
     config->mechanism_count = 1;
 }
 
-/* Links with credits in place of PFC. */
+/* Links with credits instead of PFC. */
 static void add_credits(struct world *world)
 {
     struct oche_world_config *config = &world->small.config;
@@ -253,7 +253,7 @@ static void add_credits(struct world *world)
 
 static void on_event(void *context, uint32_t node, const struct oche_trace_record *record);
 
-/* `chain`: may be a network in which every way is the only one. */
+/* `chain`: some networks are chains, in which every path is the only one. */
 static void make_world(struct world *world, const char *cc, const char *recovery, bool chain)
 {
     make_topology(world, cc, recovery, chain);
@@ -311,9 +311,9 @@ static void end_world(struct world *world)
     }
 }
 
-/* ---- what the trace says ---- */
+/* ---- reading the trace ---- */
 
-/* Makes room for one more. */
+/* Makes room for one more entry. */
 static void *with_room(void *list, uint32_t count, uint32_t *capacity, size_t bytes)
 {
     if (count < *capacity)
@@ -337,7 +337,7 @@ static void note_sent(struct sent *sent, uint32_t psn)
     pass->psns[pass->count++] = psn;
 }
 
-/* True if the PSN may be of this pass: what has arrived of it was sent before. */
+/* True if the PSN may belong to this pass: all that arrived of it was sent earlier. */
 static bool fits(struct pass *pass, uint32_t psn)
 {
     uint32_t at = pass->next;
@@ -351,8 +351,8 @@ static bool fits(struct pass *pass, uint32_t psn)
 }
 
 /*
- * What arrives for the first time is some of what was sent in one of the passes, in the same order.
- * Of several that fit it is taken to be of the first one.
+ * Packets that arrive for the first time come from one of the passes, in its order. If several
+ * passes fit, the first is assumed.
  */
 static void note_arrived(struct world *world, uint32_t qpn, uint32_t psn)
 {
@@ -429,11 +429,11 @@ static void assert_books(const struct world *world, const char *what)
     ASSERT_IS(world, what, totals->drops[OCHE_DROP_TTL], 0);
     if (!world->credits)
         ASSERT_IS(world, what, sent, received + gone + totals->live_packets);
-    else /* flow control packets are always on their way */
+    else /* flow control packets never stop */
         ASSERT_IS(world, what, sent - received - gone <= totals->live_packets, true);
 }
 
-/* When all flows are done. */
+/* Checks that follow the end of all flows. */
 static void assert_dry(const struct world *world, const char *what)
 {
     ASSERT_IS(world, what, world->small.totals.any_port_paused, false);
@@ -467,7 +467,7 @@ static bool has_way(const struct oche_world *w, const struct oche_topology_route
     return walk.end == OCHE_WALK_ARRIVES;
 }
 
-/* Returns how many flows are cut off for ever, one way or back. */
+/* Returns how many flows are cut off for ever, in at least one direction. */
 static uint32_t assert_flows(const struct world *world, const char *what)
 {
     const struct oche_world *w = world->small.world;
@@ -562,13 +562,13 @@ static void test_books(void **state)
                   sums.worlds, sums.hit, sums.cut_off, sums.paused, sums.deflecting, sums.credits,
                   (unsigned long long)sums.link_down, (unsigned long long)sums.no_route,
                   (unsigned long long)sums.buffer, (unsigned long long)sums.wire);
-    if (!seeds_show_all()) /* a thirtieth has no packet without a route */
+    if (!seeds_show_all()) /* a thirtieth of the worlds loses no packet for want of a route */
         return;
     assert_true(sums.hit >= seeds_least(LEAST_HIT) && sums.cut_off > 0 && sums.paused > 0);
     assert_true(sums.deflecting > 0 && sums.no_route > 0);
 }
 
-/* With few retries: a flow is delivered, or fails; it fails only if a failure has hit it. */
+/* With few retries a flow is delivered or fails. It fails only if a failure has hit it. */
 static void test_retries(void **state)
 {
     static struct world world;
@@ -601,7 +601,7 @@ static void test_retries(void **state)
 
 /* ---- order ---- */
 
-/* Routes stay, so that deflection alone chooses ways; nothing waits as long as a timeout. */
+/* Routes are constant, so that only deflection changes paths; nothing waits for long. */
 static void run_order(uint64_t number, struct sums *sums)
 {
     static struct world world;
@@ -626,7 +626,9 @@ static void run_order(uint64_t number, struct sums *sums)
 
 static void test_order(void **state)
 {
-    /* Repeats: of a timer; before a late ACK; after a NAK, with the rest still on its way. */
+    /*
+     * Retransmissions: by a timer; before a late ACK; after a NAK, with the rest still in flight.
+     */
     static const uint64_t repeats[] = {200007, 200076, 910242};
     struct sums sums = {0}, unused = {0};
 
@@ -652,7 +654,7 @@ static void test_threads(void **state)
         uint64_t hash = 0, hits = 0;
 
         make_book_world(&world, number);
-        world.small.sink = NULL; /* a sink wants one thread */
+        world.small.sink = NULL; /* a sink requires one thread */
         world.small.config.run.duration = 30 * OCHE_MS;
         for (uint32_t threads = 1; threads <= 3; threads++) {
             uint64_t sum = 0;

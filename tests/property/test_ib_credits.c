@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Links with credits. Over seeds, with networks, schemes and buffers at random: no packet is
- * dropped, no buffer holds more than was promised, everything arrives, nothing is left; with links
- * that lose packets credit is not lost with them; and the same happens on several threads and when
- * every packet crosses links as bytes. And by rule: where a buffer is smaller than what a link
- * holds in a round trip, the throughput is what a buffer a round trip makes.
+ * Links with credits, over seeds, with random networks, schemes and buffers. No packet is dropped,
+ * no buffer holds more than was granted, everything arrives, and nothing is left. Links that lose
+ * packets do not lose credit. Results are the same on several threads, and when every packet
+ * crosses links as bytes. If a buffer is smaller than a link's round trip, the throughput is one
+ * buffer for each round trip.
  *
  * usage: test_ib_credits [SEED]     that seed alone
  */
@@ -18,7 +18,7 @@
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
 
-/* Under a thread sanitizer only what runs on threads is worth the time. */
+/* With ThreadSanitizer only the parts that use threads are run. */
 #define FOR_RACES false
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -41,7 +41,7 @@ struct world {
 
 #define PORTS 4096
 
-/* What two runs of one world must have in common: all that is counted, and what each port sent. */
+/* The results that two runs of one world must share: all counters, and what each port sent. */
 struct outcome {
     struct oche_world_totals totals;
     uint64_t line_bytes[PORTS];
@@ -62,7 +62,7 @@ static uint32_t hosts_of(const struct small_world *small)
     return count;
 }
 
-/* The mechanism of the congestion control, if it needs one, comes after credits. */
+/* A mechanism of the congestion control comes after the credits. */
 static void add_credits(struct world *world)
 {
     struct small_world *small = &world->small;
@@ -83,7 +83,7 @@ static void add_credits(struct world *world)
 static void make_flows(struct world *world, struct oche_random *random)
 {
     uint32_t hosts = hosts_of(&world->small);
-    bool meet = oche_random_below(random, 2); /* at one receiver, and at once */
+    bool meet = oche_random_below(random, 2); /* at one receiver, and at the same time */
 
     for (uint32_t i = 0; i < FLOWS; i++) {
         uint32_t dst = meet ? 0 : (uint32_t)oche_random_below(random, hosts);
@@ -126,7 +126,7 @@ static void unmake(struct world *world)
     small_world_free(&world->small);
 }
 
-/* Nothing waits anywhere, and no more was ever held than promised. */
+/* Nothing waits anywhere, and no buffer ever held more than was granted. */
 static void run(struct world *world, uint64_t seed, struct outcome *outcome)
 {
     struct small_world *small = &world->small;

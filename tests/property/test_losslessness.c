@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PFC with headroom as dcqcn.md#a12 loses nothing, whatever the network: 200 random worlds without
- * a drop, most of which pause; with half the headroom the same worlds drop. In all of them packets
+ * PFC with the headroom of dcqcn.md#a12 loses nothing in any network: 200 random worlds have no
+ * drop, and most of them pause. With half the headroom the same worlds drop. In all of them packets
  * and bytes are conserved, and no port stays paused.
  *
  * usage: test_losslessness [NUMBER HEADROOM]     that scenario alone, with that scale of headroom
@@ -20,7 +20,7 @@
 struct count {
     unsigned worlds, paused, dropped;
     uint64_t drops, hops, pauses;
-    uint64_t hash; /* of all traces: the same in every build */
+    uint64_t hash; /* of all traces; the same in every build */
 };
 
 static void run(uint64_t number, double headroom, struct count *count)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a port does with frames of any kind, against the definition of it:
- *   - PFC frames at any times, several at once, too: the last one that has taken effect says
- * whether a class is paused and until when; the time of the next change is told, and how long each
- * class was paused; while no more pauses are to come than the port has room for, all of that is
- * exact, and otherwise a class is never paused too short;
- *   - RED: both ECN-capable codepoints are marked as often as the queue demands, the others never.
+ * A port's reaction to frames of any kind, compared with the definition:
+ *   - PFC frames at any times, several also at the same time. The last frame that has taken effect
+ *     says until when a class is paused. The port also reports the next change and the total time
+ * of each class's pauses. All of this is exact while pending pauses fit into the port; if they do
+ *     not, a pause may become longer, but never shorter.
+ *   - RED marks both ECN-capable codepoints with the probability of the queue, and no others.
+ *
  *     test_ports_random [RUNS]
  *     test_ports_random FIRST LAST
  */
@@ -24,11 +25,13 @@
 #define FRAMES 80
 #define STEPS  200
 #define CALLS  500 /* of RED for each codepoint */
-/* How far the marks may be from what is due: five standard deviations, and some of a rare event. */
+/*
+ * The tolerance of the number of marks: five standard deviations, and a few more for rare events.
+ */
 #define DEVIATIONS 5
 #define RARE       10
 
-/* A pause, or with until = effect its end, of one class. */
+/* A pause of one class, or with until = effect the end of one. */
 struct entry {
     oche_time effect, until;
     oche_time cleared; /* the link went down */
@@ -45,9 +48,9 @@ struct world {
     struct oche_pause pause;
     struct history history[OCHE_CLASSES];
     uint64_t received[OCHE_CLASSES];
-    uint64_t bits_ps; /* of 512 bits on the line */
+    uint64_t bits_ps; /* time of 512 bits on the line */
     oche_time now, counted_from;
-    bool crowded; /* more pauses were to come than there is room for */
+    bool crowded; /* more pauses were pending than there is room for */
 };
 
 static uint64_t crowded_runs, changes, marked;
@@ -65,7 +68,7 @@ static uint32_t below(struct world *w, uint32_t n)
 
 /* ---- the definition ---- */
 
-/* When what the frame at `i` says ends: by itself, by the next frame, or with the link. */
+/* Returns when a frame's pause ends: by itself, by the next frame, or with the link. */
 static oche_time end_of(const struct history *history, uint32_t i)
 {
     const struct entry *entry = &history->entry[i];
@@ -94,7 +97,7 @@ static oche_time paused_for(const struct history *history, oche_time from, oche_
     return sum;
 }
 
-/* Returns how many pauses are under way or to come; those that touch are one. */
+/* Returns how many pauses are active or pending. Pauses that touch count as one. */
 static uint32_t to_come(const struct history *history, oche_time now)
 {
     oche_time before = OCHE_NEVER;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fuzz target's sequences of events, from random bytes: the part of it that every check runs.
- * A failure names its seed: test_qp_events SEED runs that one.
+ * The fuzz target's sequences of events from random bytes, as a test of every check. A failure
+ * names its seed: test_qp_events SEED runs that one.
  */
 #include "tests/support/seeds.h"
 #include "tests/support/test.h"
@@ -19,7 +19,7 @@ static void run(uint64_t seed)
     struct oche_random random = oche_random_stream(seed, "qp events", 0);
     uint8_t bytes[3000];
     size_t count = 1 + oche_random_below(&random, sizeof(bytes) - 1);
-    bool calm = oche_random_below(&random, 2) == 0; /* few errors, so that much gets done */
+    bool calm = oche_random_below(&random, 2) == 0; /* few errors, so that much succeeds */
 
     for (size_t i = 0; i < count; i++) {
         bytes[i] = (uint8_t)oche_random_u64(&random);

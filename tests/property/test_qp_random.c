@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every loss-recovery scheme, with each interesting set of parameters, under random work and random
- * faults (qp_work.h says what must hold); and each of these at one end with each other one at the
- * other end. Whatever the recovery, either end may be one that knows extensions.
+ * faults (checks: qp_work.h). Each setting also runs at one end with every other one at the other
+ * end. Either end may know extensions, independently of its recovery.
+ *
  *     test_qp_random [RUNS]                 of each setting, and a few of each pair
  *     test_qp_random SETTING[/PEER] SEED    that one, with its events
  *     test_qp_random SETTING[/PEER] FIRST LAST
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUNS      70 /* of each setting; everything happens in them */
+#define RUNS      70 /* of each setting; together they reach all events */
 #define PAIR_RUNS 2  /* of each pair of settings; OCHE_LONG=yes: ten times as many */
 
 #define MEASURED                                                                                   \
@@ -23,8 +24,8 @@
 /* "A" on both sides, or "A/B": A on side 0, B on side 1. */
 static const struct setting {
     const char *text;
-    bool silent; /* never a packet behind a gap, so no NAK */
-    bool places; /* packets behind a gap are kept */
+    bool silent; /* packets behind a gap never occur, so there is no NAK */
+    bool places; /* packets behind a gap are stored */
 } settings[] = {
     {"go_back_n"},
     {"go_back_n,nak_interval=5us"},
@@ -47,7 +48,8 @@ static const struct setting {
     {"selective_repeat,window=4096,few_packets=1000", .places = true},
     {"selective_repeat,window=20/selective_repeat,window=100", .places = true},
     {MEASURED, .places = true},
-    {MEASURED ",reorder=rack", .places = true}, /* the wire's, where times are 50 times as long */
+    {MEASURED ",reorder=rack",
+     .places = true}, /* values of the wire, where times are 50 times as long */
     {"selective_repeat/go_back_n"},
     {"go_back_n,nak_interval=5us/selective_repeat,rto_low=30us"},
     {"selective_repeat/improved_go_back_n,nak_interval=20us"},
@@ -56,9 +58,9 @@ static const struct setting {
 #define SETTINGS OCHE_COUNT_OF(settings)
 
 /*
- * Runs that were stuck or failed once: while a receiver forgot what its peer would not repeat; and
- * with READs in pieces, while recovery was not told what was passed over, so that a READ was asked
- * for without end, or never again.
+ * Runs that once failed or were stuck: a receiver forgot packets that its peer did not repeat; with
+ * READs in pieces recovery did not hear of skipped packets, so a READ was repeated without end, or
+ * never.
  */
 static const struct {
     const char *setting;
@@ -144,7 +146,7 @@ static void tell(const char *setting, const struct qp_work_tally *t)
     fflush(stdout);
 }
 
-/* Everything that is to be survived has happened. */
+/* All events that connections must survive have happened. */
 static bool worth_it(const struct setting *setting, const struct qp_work_tally *t)
 {
     if (t->damaged > 0 && t->timeouts > 0 && (t->naks > 0 || setting->silent) && t->rnr_naks > 0 &&
@@ -184,8 +186,7 @@ static bool run_all(uint64_t runs)
     return good;
 }
 
-/* Runs each setting at one end with each other one at the other, each pair with seeds of its own.
- */
+/* Runs each pair of different settings, one at each end, with seeds of its own. */
 static bool run_pairs(uint64_t runs)
 {
     struct qp_work_tally tally = {0};

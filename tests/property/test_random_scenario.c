@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The generator of random worlds: the same number, the same world; and all kinds of worlds. */
+/*
+ * The generator of random worlds: the same number gives the same world, and all kinds of worlds
+ * occur.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +28,7 @@ static void test_pure(void **state)
     }
 }
 
-/* Every switch of every scenario can be made, with its headroom whole and halved. */
+/* Every switch of every scenario can be made, with full and with half the headroom. */
 static void assert_possible(const struct random_scenario *scenario)
 {
     for (uint32_t s = 0; s < scenario->topology.switch_count; s++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random worlds give the same trace hash, counters, flow times, ports and queues when two or four
- * processes run them as in one process and on two threads, also those that end when all is
- * delivered, or when nothing is any more.
+ * Random worlds give the same trace hash, counters, flow times, ports and queues whether two or
+ * four processes run them, one process, or two threads. Some worlds end when all is delivered, some
+ * when nothing can be delivered any more.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RCP over seeds: networks, gains, periods, least rates, sizes and losses at random. At each change
- * of a sender's rate, the rate of every port of every switch is within [R_min, C], and the sender's
- * within the least of these and its line; all that is sent is delivered.
+ * RCP over seeds, with random networks, gains, periods, least rates, sizes and losses. Whenever a
+ * sender's rate changes, the rate of every switch port is within [R_min, C]. The sender's rate is
+ * at most the least of these and of its line. All that is sent is delivered.
  */
 #include "tests/support/seeds.h"
 #include "tests/support/small_world.h"
@@ -66,7 +66,7 @@ static void one(uint64_t seed, struct watch *watch)
     struct oche_flow_plan flows[FLOWS];
     struct small_world small;
     struct oche_rcp_rate_params *params;
-    bool meet = seed % 2 == 0; /* at one receiver, and at once */
+    bool meet = seed % 2 == 0; /* at one receiver, and at the same time */
 
     small_world_init(&small, topologies[oche_random_below(&random, 4)], "rcp", "go_back_n");
     params = small.mechanism_params;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reliable responder, and a requester that is not ours: it sends what it likes. Most requests are
- * right; some have a wrong opcode, length, key, address or PSN, or find no receive. The queue
- * pair's rights, the regions with theirs, and the receives are drawn, too. Judged by a model that
- * knows the rules, not the code (request_model.h):
- *   - a request is carried out if and only if it is the next one and nothing is wrong with it: then
- *     memory, completions, PSN, MSN and answer are as they must be;
- *   - else nothing changes, and the answer names something that is wrong with it, the one who waits
- *     for a receive with the timer code that says best what the program has asked for;
- *   - one who asks again by a timer for what is missing does so while anything arrives;
- *   - a request that nobody can have sent, because it is too far ahead, is dropped without a word.
+ * A reliable responder against an independent requester. Most requests are right; some have a wrong
+ * opcode, length, key, address or PSN, or find no receive. The rights of queue pair and regions,
+ * and the receives, are random, too. A model that follows the rules, not the code
+ * (request_model.h), checks:
+ *   - A request is executed if and only if it is the next one and has no error. Then memory,
+ *     completions, PSN, MSN and answer are correct.
+ *   - Otherwise nothing changes, and the answer names an error of the request. If a receive is
+ *     missing, the timer code is the closest to what the program asked for.
+ *   - A responder with a timer for missing packets repeats its NAK while packets arrive.
+ *   - An impossible request, too far ahead, is dropped without an answer.
+ *
  *     test_requests_random [RUNS]
  *     test_requests_random FIRST LAST
  */
@@ -29,14 +30,14 @@
 #define RUNS         400
 #define REQUESTS     120 /* of a run, unless one of them ends the queue pair */
 #define PATIENCE     (50 * OCHE_US)
-#define LEAST_NAKS   20 /* of one who asks every 2 us, in that time */
+#define LEAST_NAKS   20 /* repetitions by a peer that asks every 2 us, in that time */
 #define RNR_UNIT     (10 * OCHE_US)
 #define MOST         3000 /* bytes of a message */
 #define DEPTH        16   /* receives */
 #define REGION_ROOM  16384
 #define RECEIVES_AT  (MODEL_REGIONS * REGION_ROOM)
 #define RECEIVE_ROOM 3072
-#define ZONE         (RECEIVES_AT + DEPTH * RECEIVE_ROOM) /* all that is ever written */
+#define ZONE         (RECEIVES_AT + DEPTH * RECEIVE_ROOM) /* all memory that may be written */
 #define FIRST_KEY    1000
 #define FIRST_ID     70
 #define MOST_ANSWERS 128
@@ -57,19 +58,19 @@ struct world {
     struct oche_random random;
     struct request_model model;
     uint32_t epsn, most_ahead;
-    uint32_t wait_units; /* what the program has asked for */
+    uint32_t wait_units; /* as the program asked for it */
     uint32_t total;      /* of the message that is being sent */
     bool imm;            /* and whether it ends with immediate data */
     struct answer answer[MOST_ANSWERS];
     uint32_t answers;
-    bool is_refusing;  /* the next one had no receive */
-    bool repeats_naks; /* a timer of its own may ask for the expected PSN at any time */
+    bool is_refusing;  /* the next one found no receive */
+    bool repeats_naks; /* its own timer may ask for the expected PSN at any time */
     uint32_t naks;
-    uint8_t read[MOST]; /* what READ responses brought */
+    uint8_t read[MOST]; /* bytes that READ responses brought */
     uint32_t read_from; /* PSN of its first byte */
 };
 
-/* A packet, and what the model says about it. */
+/* A packet and the model's verdict on it. */
 struct shot {
     struct model_request request;
     uint32_t psn;
@@ -130,7 +131,7 @@ static enum pair_fate lose(struct pair *pair, int from, const struct oche_packet
     (void)pair;
     (void)from;
     (void)packet;
-    return PAIR_DROP; /* the tap has seen it, and there is nobody else */
+    return PAIR_DROP; /* already counted in the tap, and there is no other node */
 }
 
 static uint32_t access_of(uint32_t rights)
@@ -174,7 +175,7 @@ static void make_regions(struct world *w)
     }
 }
 
-/* The program asks for a wait; the code that it gets says it best. */
+/* The program asks for a wait and gets the timer code that is closest. */
 static void ask_for_wait(struct world *w)
 {
     const uint32_t magnitude = 1u << below(w, 17);
@@ -241,7 +242,7 @@ static void post_receive(struct world *w)
     m->receive[m->posted++ % MODEL_RECEIVES] = (struct model_receive){.at = at, .length = length};
 }
 
-/* ---- what is sent ---- */
+/* ---- the requests that are sent ---- */
 
 static void begin_data(struct world *w, struct model_request *request)
 {
@@ -258,7 +259,7 @@ static void begin_data(struct world *w, struct model_request *request)
     request->first = true;
 }
 
-/* The memory that a request is about: some of a region, often up to its end. */
+/* Draws the memory of a request: part of a region, often up to its end. */
 static void aim(struct world *w, struct model_request *request)
 {
     const struct model_region *region = &w->model.region[below(w, MODEL_REGIONS)];
@@ -274,7 +275,7 @@ static void aim(struct world *w, struct model_request *request)
     request->swap_add = below(w, 3);
 }
 
-/* The next packet of a message, as a good requester sends it. */
+/* Makes the next packet of a message, as a correct requester sends it. */
 static void continue_data(struct world *w, struct model_request *request)
 {
     const struct request_model *m = &w->model;
@@ -307,7 +308,7 @@ static struct model_request draw_right(struct world *w)
     return request;
 }
 
-/* Makes one thing other than it should be; that may be right, too. */
+/* Changes one field to a wrong value; sometimes the result is still right. */
 static void spoil(struct world *w, struct model_request *request)
 {
     const int32_t little = (int32_t)below(w, 17) - 8;
@@ -345,7 +346,7 @@ static void spoil(struct world *w, struct model_request *request)
         request->dma_length = 0;
 }
 
-/* Makes the request one that a packet can carry. */
+/* Limits the request to what a packet can carry. */
 static void tidy(struct model_request *request)
 {
     request->imm = request->imm && request->last;
@@ -353,11 +354,11 @@ static void tidy(struct model_request *request)
         request->first = request->last = request->imm = false;
         request->bytes = 0;
     } else if (request->last && !request->first && request->bytes == 0) {
-        request->bytes = 1; /* InfiniBand knows no LAST without payload */
+        request->bytes = 1; /* InfiniBand has no LAST without payload */
     }
 }
 
-/* Most are the next in order; the others are near to where something changes. */
+/* Most are the next in order; the others are close to the limits of a check. */
 static uint32_t draw_psn(struct world *w)
 {
     const uint32_t most = w->most_ahead > 0 ? w->most_ahead : 4;
@@ -409,7 +410,7 @@ static uint8_t opcode_of(const struct model_request *request)
         return single[request->operation];
     const uint8_t plain = request->operation == MODEL_SEND ? sends[request->first][request->last]
                                                            : writes[request->first][request->last];
-    return (uint8_t)(plain + request->imm); /* with immediate data is the opcode behind */
+    return (uint8_t)(plain + request->imm); /* the opcode with immediate data is the next number */
 }
 
 static void send(struct world *w, const struct shot *shot)
@@ -433,7 +434,7 @@ static void send(struct world *w, const struct shot *shot)
     pair_run(w->pair, w->pair->now + PATIENCE);
 }
 
-/* ---- what comes of it ---- */
+/* ---- the results ---- */
 
 static uint64_t rejected(const struct world *w, enum oche_reject cause)
 {
@@ -481,7 +482,7 @@ static void check_ack(struct world *w, const struct shot *shot)
          "an ACK with AETH %x; %u messages are done", w->answer[0].aeth, w->model.messages);
 }
 
-/* The request has been carried out, and so has the model's. */
+/* The request has been executed, by the model as well. */
 static void check_done(struct world *w, const struct shot *shot)
 {
     const struct model_request *request = &shot->request;
@@ -524,7 +525,7 @@ static void check_not_ready(struct world *w, const struct shot *shot)
          w->wait_units, code);
 }
 
-/* The queue pair has ended: its receives come back, none of them as a success. */
+/* The queue pair has ended: its receives come back, and none of them succeeds. */
 static void check_end(struct world *w)
 {
     struct oche_completion done;
@@ -537,7 +538,7 @@ static void check_end(struct world *w)
              "receive %u did not come back", w->model.completed);
 }
 
-/* The next request, with a fault: it is refused, and most faults end the queue pair. */
+/* The next request in order, with a fault: it is refused, and most faults end the queue pair. */
 static enum outcome check_refused(struct world *w, const struct shot *shot)
 {
     MUST(w->answers == 1 && w->answer[0].opcode == OCHE_RC_ACK && w->answer[0].psn == shot->psn,
@@ -559,7 +560,7 @@ static enum outcome check_refused(struct world *w, const struct shot *shot)
     return ENDED;
 }
 
-/* Before the expected one: it is answered again, and does nothing. */
+/* An old request: it is answered again, and has no effect. */
 static void check_repeated(struct world *w, const struct shot *shot)
 {
     for (uint32_t i = 0; i < w->answers && shot->request.bytes > 0; i++)

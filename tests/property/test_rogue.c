@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RoGUE's library over seeds: two ends above two unreliable NICs (rogue_model.h), random verbs of
- * all kinds in both directions.
+ * RoGUE's library over seeds: two ends above two unreliable NICs (rogue_model.h), with random verbs
+ * of all kinds in both directions.
  *
- *   verbs      each ends exactly once, in order; one that is done has been executed; what is
- *              executed passes nothing over; atomics are executed once, or the connection breaks;
- *              messages are received once, whatever arrives late from a queue pair that failed,
- *              and no late WRITE arrives when it has ended or a message that follows it has come
- *   NIC        at most `depth` pieces; nothing on a queue pair that failed or is not active; none
- *              starts again with completions still to come (rogue.md#r13)
- *   the end    when the trouble is over both ends are idle, each queue pair is ready at both ends
- *              with the other's PSNs, and both count the same failures
- *   breaking   if nobody answers, for another error, or because an application closes its end in
- *              the middle: one verb fails, those after it are flushed
+ *   verbs      each ends exactly once, in order, and only after it was executed. Verbs are executed
+ *              without gaps. Atomics are executed once, or the connection breaks. Messages are
+ *              received once, whatever arrives late from a failed queue pair. After a WRITE has
+ *              ended, or a message behind it has arrived, no copy of the WRITE arrives
+ *   NIC        it has at most `depth` pieces, and none on a queue pair that failed or is inactive;
+ *              no queue pair restarts before all of its completions (rogue.md#r13)
+ *   the end    when faults are over both ends are idle, each queue pair is ready at both ends with
+ *              the other's PSNs, and both count the same failures
+ *   breaking   if there is no answer, on another error, or if an application closes its end during
+ *              the run: one verb fails, and later ones are flushed
  *
  * usage: test_rogue SEED     that world alone
  */
@@ -80,7 +80,7 @@ static void choose_verbs(struct model_end *end, bool atomics)
 {
     struct model *model = end->model;
     unsigned count = (unsigned)below(model, MODEL_VERBS);
-    uint64_t signals = below(model, 4); /* of three: how many are signaled */
+    uint64_t signals = below(model, 4); /* of three: number of signaled verbs */
     bool mixed = coin(model);
     enum rogue_verb_kind kind = (enum rogue_verb_kind)below(model, 3);
 
@@ -92,7 +92,7 @@ static void choose_verbs(struct model_end *end, bool atomics)
     }
 }
 
-/* Worlds in which connections may break: one in ten has errors, one in ten hears no messages. */
+/* Worlds in which connections may break: one in ten has errors, one in ten loses all messages. */
 static void choose_faults(struct model *model)
 {
     struct model_faults *faults = &model->faults;
@@ -125,7 +125,7 @@ static void make(struct model *model, uint64_t seed)
 
         end->config.depth = 4U << below(model, 5);
         end->config.replay_atomics = coin(model);
-        /* a signal comes at least every depth / 2 pieces */
+        /* a signal at least every depth / 2 pieces */
         end->send_queue = end->config.depth / 2 + (unsigned)below(model, end->config.depth);
         choose_verbs(end, atomics);
     }
@@ -242,7 +242,7 @@ static void worlds(void **state)
     for (uint64_t seed = 1; seed <= seeds_of(WORLDS); seed++)
         run(seed, &sums);
     print(&sums);
-    /* the trouble was there */
+    /* faults have happened */
     assert_true(sums.switches > seeds_least(8000));
     assert_true(sums.replayed > seeds_least(25000));
     assert_true(sums.partial > seeds_least(2500));
@@ -253,7 +253,7 @@ static void worlds(void **state)
     assert_true(sums.at_once > seeds_least(3000));
     assert_true(sums.kept > seeds_least(200));
     assert_true(sums.accepted > seeds_least(100));
-    if (seeds_show_all())                             /* a twentieth has none */
+    if (seeds_show_all())                             /* a twentieth of the worlds has none */
         assert_true(sums.after_end > seeds_least(1)); /* without hold_ends */
     assert_true(sums.closed > seeds_least(60));
     assert_true(sums.broken > seeds_least(150));

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RoGUE above simulated RNICs that lose exactly the packets that make a queue pair fail: from some
- * packet on, everything that one host sends until the NIC has given up, then nothing. It is found
- * out by running the world once per failure. What is lost is data, ACKs, READ requests or READ
- * responses, and sometimes the first packets of the shadow and of the resynchronisation, too.
+ * RoGUE above simulated RNICs whose queue pairs fail at a chosen time. From some packet on, all
+ * that one host sends is lost until its NIC gives up; then nothing is. One run of the world for
+ * each failure finds out when that is. The lost packets are data, ACKs, READ requests or READ
+ * responses, sometimes also the first packets of the shadow and of the resynchronisation.
  *
- *   resumes    the first byte on the shadow leaves within one round trip of the error completion,
- *              if the shadow was ready: the round trip of an empty network if the connection is
- *              alone there, else three of them
- *   bytes      every flow is delivered once and completes once; no byte is lost or wrong; none but
- *              those that the shadow repeats arrives twice
- *   UC         nothing is repeated: each byte is sent once, no shadow takes over, the window falls
+ *   resumes    if the shadow was ready, its first byte leaves within one round trip after the error
+ *              completion: the round trip of an empty network if the connection has it to itself,
+ *              else three of them
+ *   bytes      every flow is delivered once and completes once; no byte is lost or wrong; only
+ *              bytes that the shadow repeats arrive twice
+ *   UC         each byte is sent once, no shadow takes over, and the window falls
  *
  * usage: test_rogue_shadow rc|uc SEED     that world alone
  */
@@ -32,7 +32,7 @@
 #define MOST_FLOWS       8
 #define MOST_KILLS       3
 #define FROM             0  /* the two hosts */
-#define REQUESTS         40 /* READs: what a shadow asks for first is not lost */
+#define REQUESTS         40 /* READs: the first request of a shadow is not lost */
 #define BUSY_ROUND_TRIPS 3
 #define FOR_EVER         UINT64_C(1000000000)
 
@@ -41,18 +41,18 @@ struct kill {
     uint64_t first, last;
 };
 
-/* What the trace tells of a connection. */
+/* The state of a connection, from the trace. */
 struct watched {
-    oche_time failed; /* when its queue pair failed; OCHE_NEVER: it goes on since */
-    unsigned shadow;  /* which of the two has to go on */
+    oche_time failed; /* when its queue pair failed; OCHE_NEVER: it has resumed since */
+    unsigned shadow;  /* the host that must resume */
     uint64_t sent_bytes;
 };
 
 struct shadow_world {
     uint64_t seed;
     bool uc, reads, data_only;
-    bool tries; /* it runs to see when a queue pair fails */
-    bool alone; /* one connection, so that nothing else is in its way */
+    bool tries; /* this run finds out when a queue pair fails */
+    bool alone; /* one connection, with the network to itself */
     struct oche_random random;
     struct small_world small;
     uint32_t to;
@@ -71,7 +71,7 @@ struct shadow_world {
 
 struct sums {
     uint64_t failures, resumed, read_resumed, switches, replayed, doubled, kills, messages;
-    /* UC: flows that are incomplete, and those of them that later ones followed */
+    /* UC: incomplete flows, and those of them with later flows */
     uint64_t unanswered_batches, timeouts, incomplete, after;
     oche_time slowest;
 };
@@ -111,7 +111,7 @@ static void choose_params(struct shadow_world *world)
     small_world_cc(small, "verb", world->reads ? OCHE_ROGUE_READS : OCHE_ROGUE_WRITES);
 }
 
-/* Flows of one host to the other, with some the other way. */
+/* Flows of one host to the other, and some in the other direction. */
 static void choose_flows(struct shadow_world *world)
 {
     bool both_ways = !world->alone && coin(world);
@@ -126,7 +126,7 @@ static void choose_flows(struct shadow_world *world)
     }
 }
 
-/* RC: what one of the hosts sends, data alone or everything. */
+/* RC: loses what one of the hosts sends, data alone or everything. */
 static void choose_port(struct shadow_world *world)
 {
     bool far = coin(world);
@@ -165,7 +165,7 @@ static void make(struct shadow_world *world, uint64_t seed, bool uc)
     world->small.sink_context = world;
 }
 
-/* ---- what the trace says ---- */
+/* ---- reading the trace ---- */
 
 static struct oche_rogue_end *end_of(struct shadow_world *world, uint32_t connection)
 {
@@ -184,7 +184,7 @@ static void on_failure(struct shadow_world *world, uint32_t connection, unsigned
     if (world->first_failure == 0 && world->kill_count > 0 &&
         loss->count >= world->kills[world->kill_count - 1].first)
         world->first_failure = loss->count;
-    /* An empty WRITE that says how fast READs may be may fail when all else is done. */
+    /* An empty WRITE that announces the speed of READs may fail when all else is done. */
     if (library->sides[1 - qp].health == QP_READY && library->piece_done < library->piece_next)
         world->watched[connection] = (struct watched){.failed = now, .shadow = 1 - qp};
 }
@@ -262,14 +262,14 @@ static void run_once(struct shadow_world *world)
     small_world_run(&world->small, world->flows, world->flow_count);
 }
 
-/* Returns how many packets more are lost, of the shadow or of the resynchronisation. */
+/* Returns how many additional packets are lost, of the shadow or of the resynchronisation. */
 static uint64_t some_more(struct shadow_world *world)
 {
     return world->reads || below(world, 3) > 0 ? 0 : 1 + below(world, 4);
 }
 
 /*
- * Adds a failure: loses everything from a packet on, sees when a queue pair fails, and stops then.
+ * Adds a failure: loses everything from a packet on, notes when a queue pair fails, and stops then.
  * Returns false if that packet was never sent.
  */
 static bool add_kill(struct shadow_world *world)
@@ -316,7 +316,7 @@ static void assert_flows(struct shadow_world *world)
     }
     WORLD_MUST(world, world->small.totals.corrupt_bytes == 0);
     WORLD_MUST(world, counted(world, "missing_bytes") == 0);
-    /* What came twice was posted twice. */
+    /* A packet that arrived twice was posted twice. */
     WORLD_MUST(world, counted(world, "doubled_bytes") == 0 || world->failures > 0);
     WORLD_MUST(world, counted(world, "switches") <= world->failures);
 }
@@ -347,7 +347,7 @@ static void run(uint64_t seed, struct sums *sums)
     small_world_free(&world.small);
 }
 
-/* Loses some packets that the sender sends, or all from one on. */
+/* Loses some packets of the sender, or all from one on. */
 static void run_uc(uint64_t seed, struct sums *sums)
 {
     static struct shadow_world world;
@@ -364,7 +364,9 @@ static void run_uc(uint64_t seed, struct sums *sums)
     for (OCHE_EACH_MADE_FLOW(i, flows)) {
         WORLD_MUST(&world, flows->sent[i].completed != OCHE_NEVER);
         WORLD_MUST(&world, world.delivered[i] <= 1);
-        /* What began after the last loss has arrived, whatever is missing before it. */
+        /*
+         * Flows that began after the last loss have arrived, even if earlier ones are incomplete.
+         */
         if (flows->sent[i].started > world.last_loss)
             WORLD_MUST(&world, world.delivered[i] == 1);
         sums->incomplete += world.delivered[i] == 0;
@@ -403,7 +405,7 @@ static void the_shadow_resumes_in_a_round_trip(void **state)
     for (uint64_t seed = 1; seed <= seeds_of(WORLDS); seed++)
         run(seed, &sums);
     print(&sums);
-    /* the trouble was there */
+    /* faults have happened */
     assert_true(sums.failures > seeds_least(1000));
     assert_true(sums.resumed > seeds_least(900));
     assert_true(sums.read_resumed > seeds_least(250));
@@ -420,7 +422,7 @@ static void nothing_is_repeated_on_uc(void **state)
     printf("UC: %llu batches lost, %llu timeouts, %llu flows incomplete, %llu with later ones\n",
            (unsigned long long)sums.unanswered_batches, (unsigned long long)sums.timeouts,
            (unsigned long long)sums.incomplete, (unsigned long long)sums.after);
-    if (!seeds_show_all()) /* a thirtieth has none with later ones */
+    if (!seeds_show_all()) /* a thirtieth of the worlds has none with later ones */
         return;
     assert_true(sums.after > seeds_least(25));
     assert_true(sums.unanswered_batches > seeds_least(400));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RoGUE above simulated RNICs that give up after the first or the second timeout, in small networks
- * that lose up to 5 % of all packets, those of the libraries' own messages among them:
+ * RoGUE above simulated RNICs that give up after the first or the second timeout. The networks are
+ * small and lose up to 5 % of all packets, messages between the libraries included:
  *
- *   flows      every flow is delivered and completes well; no byte is passed over or wrong
- *   books      every packet was received, lost or dropped, or is still on its way
- *   UC         every flow completes; if nothing is lost every byte arrives and is answered in time,
- *              else batches are found to be lost; no byte is wrong
- *   threads    one and two find the same, RC and UC
+ *   flows      every flow is delivered and completes without an error; all bytes are there and
+ * right books      every packet was received, lost or dropped, or is in flight UC         every
+ * flow completes. Without loss every byte arrives and is answered in time. With losses some batches
+ * are reported lost. No byte is wrong threads    one and two threads give the same results, RC and
+ * UC
  *
  * usage: test_rogue_worlds rc|uc SEED     that world alone
  */
@@ -40,7 +40,8 @@ struct rogue_world {
 struct sums {
     uint64_t switches, resynchronised, replayed, doubled, lost, samples, shifted, read_switches;
     uint64_t answers, unanswered_batches, timeouts; /* UC */
-    uint64_t parked, parked_pieces; /* worlds where ends were parked; what these had posted */
+    uint64_t parked,
+        parked_pieces; /* worlds where ends were parked; pieces that these had posted */
 };
 
 static uint64_t below(struct rogue_world *world, uint64_t n)
@@ -67,7 +68,7 @@ static void choose_params(struct rogue_world *world)
     small_world_cc(small, "resync_interval", (20 + below(world, 500)) * OCHE_US);
 }
 
-/* Everybody sends to everybody, or all to one; the next flow waits for the one before, or not. */
+/* All hosts send to all, or all to one. The next flow waits for the previous one, or not. */
 static void choose_flows(struct rogue_world *world)
 {
     bool meet = coin(world), chained = coin(world);
@@ -105,8 +106,7 @@ static void make(struct rogue_world *world, uint64_t seed, bool uc)
     config->loss.probability = 0.05 * oche_random_unit(&world->random);
     if (below(world, 8) == 0)
         config->loss.probability = 0;
-    if (below(world, 4) ==
-        0) { /* far between, and ends do not linger for as long as timeouts last */
+    if (below(world, 4) == 0) { /* far apart, and ends do not linger for as long as timeouts last */
         world->spread = 60 * OCHE_MS;
         config->hosts.ack_timeout = 100 * OCHE_US;
         config->hosts.timeouts = OCHE_TIMEOUTS_CONNECTX;
@@ -169,7 +169,7 @@ static void assert_books(const struct rogue_world *world)
 
     for (unsigned cause = 0; cause < OCHE_DROP_CAUSES; cause++)
         gone += totals->drops[cause];
-    if (!world->uc) /* at a queue pair that does not run; on UC out of sequence, and received */
+    if (!world->uc) /* at a queue pair that does not run; on UC: received out of sequence */
         gone += totals->rejected_packets;
     ASSERT_IS(world, sent, received + gone + totals->live_packets);
 }
@@ -186,7 +186,7 @@ static void add_up(const struct rogue_world *world, struct sums *sums)
     sums->shifted += counted(world, "switches") > 0;
 }
 
-/* Adds up what ends that were parked have posted (sim/endpoint/rogue/park.c). */
+/* Adds the pieces that parked ends have posted (sim/endpoint/rogue/park.c). */
 static void add_parked(const struct rogue_world *world, struct sums *sums)
 {
     const struct oche_world *made = world->small.world;
@@ -263,10 +263,10 @@ static void flows_arrive(void **state)
     for (uint64_t seed = 1; seed <= seeds_of(WORLDS); seed++)
         run(seed, &sums);
     print(&sums);
-    /* queue pairs failed, with whole segments delivered, and came back */
+    /* queue pairs failed, with whole segments delivered, and resumed */
     assert_true(sums.shifted > seeds_least(WORLDS) / 3);
     assert_true(sums.switches > seeds_least(2000));
-    if (seeds_show_all()) /* a twentieth has none */
+    if (seeds_show_all()) /* a twentieth of the worlds has none */
         assert_true(sums.read_switches > seeds_least(200));
     assert_true(sums.resynchronised > seeds_least(4000));
     assert_true(sums.doubled > seeds_least(500000));

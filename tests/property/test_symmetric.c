@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Symmetric routing: with ExpressPass every packet's way is the way of its credits backwards. By
- * walks over many pairs and hashes, by a spy in every switch of a run, and what is refused.
+ * Symmetric routing: with ExpressPass every packet takes the path of its credits backwards. Checked
+ * by walks over many pairs and hashes, and by a mechanism in every switch that notes the packets of
+ * a run. Networks that cannot be symmetric are refused.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static void configure(struct small_world *small, size_t n)
         small_world_topology(small, networks[n].names[i], networks[n].values[i]);
 }
 
-/* How many of so many flows go the same way there and back; the ways that are different. */
+/* Counts the flows whose paths there and back agree, and the different paths. */
 static uint32_t count_walks(const struct small_world *small, bool symmetric, uint32_t flows,
                             uint32_t *ways)
 {
@@ -53,7 +54,7 @@ static uint32_t count_walks(const struct small_world *small, bool symmetric, uin
     assert_true(oche_topology_route(&topology, &routes, &error));
     uint32_t hosts = topology.host_count;
     for (uint32_t i = 0; i < flows; i++) {
-        /* Half of them between the first and the last host, for the ways. */
+        /* Half of the flows are between the first and the last host, to count their paths. */
         uint32_t src = i & 1 ? 0 : (uint32_t)oche_random_below(&random, hosts);
         uint32_t dst =
             i & 1 ? hosts - 1 : (src + 1 + (uint32_t)oche_random_below(&random, hosts - 1)) % hosts;
@@ -86,17 +87,20 @@ static void test_walks(void **state)
 
         configure(&small, n);
         assert_int_equal(count_walks(&small, true, flows, &ways), flows);
-        /* It is symmetric, and spreads flows as well as choices of each switch by itself. */
+        /*
+         * Routing is symmetric, and spreads flows as well as independent choices of the switches
+         * do.
+         */
         uint32_t same = count_walks(&small, false, flows, &other_ways);
         if (other_ways > 1)
             assert_true(same < flows);
-        /* The last one's cores go down by the choice that the ToRs there make to go up. */
+        /* The cores of the last network go down by the choice of the ToRs there. */
         assert_int_equal(ways, n + 1 < NETWORKS ? other_ways : 4);
         small_world_free(&small);
     }
 }
 
-/* ---- a spy ---- */
+/* ---- a mechanism that notes packets ---- */
 
 #define CONNECTIONS 128
 
@@ -105,7 +109,7 @@ struct ends {
 };
 
 struct spy {
-    struct ends of[CONNECTIONS][2]; /* data; what comes back */
+    struct ends of[CONNECTIONS][2]; /* data; packets that come back */
     uint32_t packets, strays;
 };
 
@@ -180,7 +184,7 @@ static void test_packets(void **state)
     }
 }
 
-/* Two links between the same switches: which one is chosen at one end the other cannot know. */
+/* Two links between the same switches: one end cannot know which link the other chooses. */
 static void test_refused(void **state)
 {
     struct oche_flow_plan flows[32];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two TCP endpoints and a channel between them that loses, duplicates and reorders packets at
- * random, far more than a network does. Whatever it does, every flow's bytes are delivered once and
- * in order, every flow completes, and nothing is left at either end.
+ * random, far more than a network does. Every flow's bytes are delivered once and in order, every
+ * flow completes, and nothing is left at either end.
  *
- * usage: test_tcp_channel [FIRST [COUNT]] seeds
+ * usage: test_tcp_channel [FIRST [COUNT]]     seeds
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +101,7 @@ static void fly(struct channel *c, uint32_t from, const struct oche_packet *pack
     }
 }
 
-/* What may leave now; the packet's buffer is `packet->payload`. */
+/* Returns the packet that may leave now; its buffer is `packet->payload`. */
 static void transmit(struct channel *c, uint32_t from, struct oche_packet *packet)
 {
     const struct oche_endpoint *endpoint = c->small.config.endpoint;
@@ -129,7 +129,7 @@ static void arrive(struct channel *c)
     }
 }
 
-/* When something happens next; OCHE_NEVER: all is quiet. */
+/* Returns the time of the next event; OCHE_NEVER: there is none. */
 static oche_time next(struct channel *c)
 {
     oche_time soonest = OCHE_NEVER;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random worlds give the same trace hash, counters and flow times on any number of threads, also
- * those that end when all is delivered, or when nothing is any more.
+ * Random worlds give the same trace hash, counters and flow times on any number of threads. Some
+ * worlds end when all is delivered, some when nothing can be delivered any more.
  */
 #include "tests/property/random_world.h"
 #include "tests/support/seeds.h"

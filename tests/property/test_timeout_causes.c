@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random lossy worlds, every recovery scheme: each timeout has one cause; the same ones on any
- * number of threads; and where the timeout is far longer than a packet can be on its way, none is
- * without explanation, and only a receiver without the exception holds a NAK back for another PSN.
+ * Random lossy worlds with every recovery scheme: each timeout has one cause, and the causes are
+ * the same on any number of threads. If the timeout is far longer than a packet's time in the
+ * network, every timeout is explained. Only a receiver without the exception delays a NAK for
+ * another PSN.
  */
 #include "tests/support/seeds.h"
 #include "tests/support/small_world.h"
@@ -13,7 +14,7 @@
 #define WORLDS     60 /* a scheme */
 #define MOST_FLOWS 12
 #define MTU        1024
-/* Far longer than a round trip, and no multiple of a NAK interval: no NAK is on its way then. */
+/* Far longer than a round trip, and no multiple of a NAK interval, so no NAK is in flight then. */
 #define PATIENCE (1230 * OCHE_US)
 
 struct lossy {
@@ -41,7 +42,7 @@ static void set_up(struct small_world *small, struct lossy *lossy, uint32_t thre
     struct oche_world_config *config = &small->config;
     config->threads = threads;
     config->seed = lossy->number;
-    /* A message that never passes costs time, not only simulated time. */
+    /* A message that never passes takes long to simulate. */
     config->run.duration = lossy->recovery->whole_messages ? 10 * OCHE_MS : OCHE_SEC;
     config->run.stop_when_done = true;
     config->loss.probability = probabilities[oche_random_below(&random, 4)];
@@ -60,7 +61,8 @@ static void set_up(struct small_world *small, struct lossy *lossy, uint32_t thre
         small_world_recovery(small, "nak_interval",
                              interval < param->minimum.u ? param->minimum.u : interval);
     }
-    if (oche_param_find(&lossy->recovery->table, "rto_low") != NULL) { /* which it uses instead */
+    if (oche_param_find(&lossy->recovery->table, "rto_low") !=
+        NULL) { /* the scheme uses it instead */
         small_world_recovery(small, "rto_low", config->hosts.ack_timeout);
         small_world_recovery(small, "rto_high", config->hosts.ack_timeout);
     }
@@ -131,7 +133,7 @@ static void test_every_timeout_is_explained(void **state)
             continue;
         assert_true(seen[OCHE_TIMEOUT_LAST_PACKET] > 0);
         assert_true(seen[OCHE_TIMEOUT_LAST_ACK] > 0);
-        if (seeds_percent() >= 20) /* of fewer, selective repeat meets none */
+        if (seeds_percent() >= 20) /* with fewer worlds selective repeat meets none */
             assert_true(seen[OCHE_TIMEOUT_OTHER] > 0);
     }
 }

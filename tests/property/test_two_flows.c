@@ -45,7 +45,7 @@
 #define FLUID_S            0.040
 #define LEAST_FIRST_S      (FLUID_S / 2)
 #define MOST_FIRST_S       (FLUID_S * 2)
-#define SEED_RATIO         1.25 /* and one over it */
+#define SEED_RATIO         1.25 /* and one divided by it */
 #define MEAN_RATIO_ERROR   0.1
 #define LEAST_USED         0.95
 #define STRAWMAN_MEDIAN    3.0
@@ -58,10 +58,11 @@ struct run {
 
 /* Of one run. */
 struct outcome {
-    double first_s;         /* end of the first window that is fair; INFINITY: none is */
-    double mean[2], ratio;  /* bits per second from 0.05 s on; the first flow's over the second's */
-    unsigned fair_windows;  /* of those from 0.05 s on */
-    double least, greatest; /* the first flow's share of a window's bits, there */
+    double first_s; /* end of the first fair window; INFINITY: there is none */
+    double mean[2],
+        ratio; /* bits per second from 0.05 s on; the first flow's divided by the second's */
+    unsigned fair_windows;  /* of the rates from 0.05 s on */
+    double least, greatest; /* the first flow's share of the bits in a window, from 0.05 s on */
 };
 
 static bool is_fair(const struct run *run, unsigned window)
@@ -97,7 +98,7 @@ static struct outcome judge(const struct run *run)
 
 /* ---- by the fluid model ---- */
 
-/* The model of what `small` simulates. */
+/* The fluid model of the network that `small` simulates. */
 static struct oche_dcqcn_model model_of(const struct small_world *small)
 {
     struct oche_dcqcn_model model = oche_dcqcn_model();
@@ -135,7 +136,7 @@ static struct run windows_of(struct oche_fluid *fluid, struct fluid_watch *watch
     return run;
 }
 
-/* *equal_s: from when on the rates are within 10 % of the fair share of each other. */
+/* *equal_s: from then on each rate is within 10 % of the fair share. */
 static struct outcome run_fluid(const char *name, const struct small_world *small, double *equal_s)
 {
     const struct oche_fluid_flow flows[SENDERS] = {{40e9, 0, 1}, {5e9, 0, 1}};
@@ -200,7 +201,7 @@ static struct outcome run_seed(struct small_world *small, uint64_t seed)
         oche_time start = oche_random_below(&random, 10 * OCHE_US);
         flows[i] = small_flow(i, RECEIVER, UINT64_C(1) << 31, start);
     }
-    flows[1].initial_rate_bps = 5 * OCHE_GBPS; /* the other one's is the line rate */
+    flows[1].initial_rate_bps = 5 * OCHE_GBPS; /* the other flow starts at the line rate */
     small->config.seed = seed;
     small->sink = watch_packets;
     small->sink_context = &run;

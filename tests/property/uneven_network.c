@@ -12,8 +12,9 @@
 #include "tests/support/test.h"
 
 #define MOST_SWITCHES 7
-#define MOST_LINKS    24       /* between switches */
-#define BUDGET_BYTES  1500000. /* that all hosts' links together carry in the duration */
+#define MOST_LINKS    24 /* between switches */
+#define BUDGET_BYTES                                                                               \
+    1500000. /* bytes that the links of all hosts together can carry in the duration */
 
 static uint64_t below(struct uneven_network *network, uint64_t n)
 {
@@ -40,7 +41,7 @@ static void *make(size_t count, size_t bytes)
 
 /* ---- the network ---- */
 
-/* Names in no order, some with numbers of several digits; `number` makes each another one. */
+/* Names in random order, some with several digits; each `number` gives another name. */
 static void name_node(struct uneven_network *network, char *name, size_t bytes, uint32_t number)
 {
     static const char *const words[] = {"gpu", "disk", "h", "x-9-", "Rack", "a.b_", "n00"};
@@ -49,7 +50,7 @@ static void name_node(struct uneven_network *network, char *name, size_t bytes, 
              (number * 7919U + 13) % 10007, one_in(network, 5) ? "z" : "");
 }
 
-/* Most networks have links of some hundred Mbit/s and are quick to run; some have fast ones. */
+/* Most networks have links of some hundred Mbit/s and run fast; some have fast links. */
 static void put_values(struct uneven_network *network, bool slow, bool far, char *values,
                        size_t bytes, uint64_t *rate_mbps)
 {
@@ -75,7 +76,7 @@ static void add_link(struct uneven_network *network, bool slow, bool far, const 
     put_values(network, slow, far, link->values, sizeof(link->values), rate_mbps);
 }
 
-/* The name of a switch, without its tier. */
+/* Returns the name of a switch, without its tier. */
 static const char *switch_name(const struct uneven_network *network, uint64_t number, char *name)
 {
     snprintf(name, 32, "%s", network->switches[number]);
@@ -83,7 +84,7 @@ static const char *switch_name(const struct uneven_network *network, uint64_t nu
     return name;
 }
 
-/* A tree of switches, some further links, some of them parallel, and hosts anywhere. */
+/* Makes a tree of switches, some additional links, some of them parallel, and hosts anywhere. */
 static void make_links(struct uneven_network *network, bool slow, bool far)
 {
     uint32_t switches = network->switch_count;
@@ -171,13 +172,13 @@ static void put_pairs(struct uneven_network *network)
     put(network, "\"");
 }
 
-/* A size of messages, of which a host's link carries some in the duration. */
+/* Returns a message size; a host's link carries several of them in the duration. */
 static unsigned long long size(struct uneven_network *network)
 {
     return 1 + below(network, (uint64_t)(BUDGET_BYTES / network->host_count / 3) + 200);
 }
 
-/* Returns false if the workload goes on for as long as the run. */
+/* Returns false if the workload lasts as long as the run. */
 static bool put_workload(struct uneven_network *network, unsigned type)
 {
     const bool endless = one_in(network, 2);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random networks of a file in which no two links need be alike, and random traffic on them: a pure
- * function from a number to the text of a topology file and of a scenario. The lines of the file
- * can be written in another order.
+ * Random networks in which every link may be different, and random traffic on them. A pure function
+ * turns a number into the text of a topology file and of a scenario. The lines of the file can be
+ * written in another order.
  */
 #ifndef OCHE_TESTS_PROPERTY_UNEVEN_NETWORK_H
 #define OCHE_TESTS_PROPERTY_UNEVEN_NETWORK_H
@@ -14,11 +14,11 @@
 
 #define UNEVEN_TEXT_BYTES 4096
 
-/* What is written in another order than that in which it was made. */
+/* The parts of the file that are reordered. */
 enum uneven_order {
     UNEVEN_AS_MADE,
     UNEVEN_NODES_SHUFFLED, /* lines of hosts and of switches */
-    UNEVEN_ALL_SHUFFLED,   /* lines of links, too, and the two ends of each */
+    UNEVEN_ALL_SHUFFLED,   /* lines of links, too, and the two ends of each link */
 };
 
 struct uneven_link {
@@ -29,10 +29,10 @@ struct uneven_link {
 struct uneven_network {
     uint64_t number;
     struct oche_random random;
-    char (*hosts)[32], (*switches)[48]; /* names; those of switches with their tier */
+    char (*hosts)[32], (*switches)[48]; /* names; a switch's name includes its tier */
     struct uneven_link *links;
     uint32_t host_count, switch_count, link_count;
-    uint64_t mean_bps;            /* of the hosts' links */
+    uint64_t mean_bps;            /* range of the hosts' links */
     const char *workload;         /* the type of its workload */
     char text[UNEVEN_TEXT_BYTES]; /* the scenario, with %s for the path of the topology file */
 };
