@@ -4,17 +4,17 @@
  * doubles, delays and damages packets. An oracle knows the right results:
  *   - Every work request completes once, in order. It succeeds or, where retries are counted, ends
  *     with "retries exceeded" or "RNR retries exceeded", and all later ones are flushed.
- *   - When a work completes, its effect is there, byte for byte. When a receive completes, the
- * effect of all that was posted before the message is there. Receives complete in order, with the
- * right length and immediate.
+ *   - When a work completes, its effect is there, byte for byte. When a receive completes, so is
+ *     the effect of all that was posted before the message. Receives complete in order, with the
+ *     right length and immediate.
  *   - Each effect comes once. The test wipes what a completed work wrote, and it stays wiped; an
  *     older WRITE never overwrites a newer one; atomics count.
  *   - No other byte changes in either memory.
  *   - No packet is sent beyond the window.
  *   - On a link without faults there is no timeout, no NAK and no gap, though its two classes
- * differ in delay.
+ *     differ in delay.
  *   - If packets follow each lost one, and none is lost twice, no ACK timer is needed. If those
- * that follow are stored, only the lost ones are sent again.
+ *     that follow are stored, only the lost ones are sent again.
  *   - Nothing is stuck, and the counters agree with the packets on the link.
  *   - No packet of the peer is refused as forbidden, such as an opcode that was not agreed on, or a
  *     CNP that does not name its PSN.

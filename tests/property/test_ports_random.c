@@ -3,8 +3,8 @@
  * A port's reaction to frames of any kind, compared with the definition:
  *   - PFC frames at any times, several also at the same time. The last frame that has taken effect
  *     says until when a class is paused. The port also reports the next change and the total time
- * of each class's pauses. All of this is exact while pending pauses fit into the port; if they do
- *     not, a pause may become longer, but never shorter.
+ *     of each class's pauses. All of this is exact while pending pauses fit into the port; if not,
+ *     a pause may become longer, but never shorter.
  *   - RED marks both ECN-capable codepoints with the probability of the queue, and no others.
  *
  *     test_ports_random [RUNS]

@@ -3,11 +3,11 @@
  * RoGUE above simulated RNICs that give up after the first or the second timeout. The networks are
  * small and lose up to 5 % of all packets, messages between the libraries included:
  *
- *   flows      every flow is delivered and completes without an error; all bytes are there and
- * right books      every packet was received, lost or dropped, or is in flight UC         every
- * flow completes. Without loss every byte arrives and is answered in time. With losses some batches
- * are reported lost. No byte is wrong threads    one and two threads give the same results, RC and
- * UC
+ *   flows      every flow is delivered and completes without an error; all bytes arrive
+ *   books      every packet was received, lost or dropped, or is in flight
+ *   UC         every flow completes. Without loss every byte arrives and is answered in time. With
+ *              losses some batches are reported lost. No byte is wrong
+ *   threads    one and two threads give the same results, RC and UC
  *
  * usage: test_rogue_worlds rc|uc SEED     that world alone
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list of blocks, searched from its beginning: there are few. */
+/* A list of blocks. It is searched from the beginning, as there are few. */
 #include "tests/support/blocks.h"
 
 #include <stdlib.h>

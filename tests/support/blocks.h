@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that is used again: a block that is given back is kept, and the next who wants as many
- * bytes gets it as it is. For worlds that are made thousands of times a second, where fresh memory
- * costs more than all the rest. Each block is an allocation of exactly its size, so a sanitizer
- * still sees what is written beyond it.
+ * Memory that is reused: a block that is given back is kept, and the next request for as many bytes
+ * gets it unchanged. For worlds that are made thousands of times a second, where fresh memory costs
+ * more than everything else. Each block is an allocation of exactly its size, so a sanitizer still
+ * finds writes beyond it.
  */
 #ifndef OCHE_TESTS_SUPPORT_BLOCKS_H
 #define OCHE_TESTS_SUPPORT_BLOCKS_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define BLOCKS_MOST 64 /* blocks beyond these are fresh each time */
+#define BLOCKS_MOST 64 /* more blocks than this are fresh each time */
 
 struct blocks {
     unsigned count;
@@ -23,8 +23,8 @@ struct blocks {
 };
 
 /*
- * Returns `blocks` or, if that is NULL, those that the whole program shares. For what is large: of
- * fresh memory a sanitizer marks each byte, when it is taken and when it is freed.
+ * Returns `blocks` or, if that is NULL, the blocks that the whole program shares. For large blocks:
+ * in fresh memory a sanitizer marks each byte, at allocation and at release.
  */
 struct blocks *blocks_or_shared(struct blocks *blocks);
 /* Aligned to cache lines. NULL for `blocks`: fresh memory. Never returns NULL. */

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * The captures of tests/golden: rxe-* between two Linux kernels with soft-RoCE; those with "oche"
- * in their name between one and our device, where a packet was lost or a receive was missing; the
- * first name is who answers (tests/interop/soft_roce_golden.py).
+ * The captures of tests/golden. rxe-* are between two Linux kernels with soft-RoCE. Those with
+ * "oche" in their name are between one and our device; a packet was lost, or a receive was missing.
+ * The first name is the responder (tests/interop/soft_roce_golden.py).
  */
 struct golden_file {
     const char *name;
@@ -19,8 +19,8 @@ extern const struct golden_file golden_files[];
 extern const size_t golden_file_count;
 
 /*
- * Calls `each` for every frame of an Ethernet capture, in a buffer of exactly its size (so that a
- * sanitizer notices a read beyond it). Returns the number of frames; fails the test if the file is
+ * Calls `each` for every frame of an Ethernet capture, in a buffer of exactly its size, so that a
+ * sanitizer finds reads beyond it. Returns the number of frames. Fails the test if the file is
  * invalid.
  */
 unsigned capture_each(const char *directory, const char *name,

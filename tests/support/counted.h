@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests: a value of a table of counters (core/counter.h), by its name. */
+/* For tests: reads a value of a table of counters (core/counter.h) by its name. */
 #ifndef OCHE_TESTS_SUPPORT_COUNTED_H
 #define OCHE_TESTS_SUPPORT_COUNTED_H
 
@@ -20,7 +20,7 @@ static inline uint64_t counted(const struct oche_counters *counters, const uint6
     return 0;
 }
 
-/* Fails the test if the table does not describe itself, or counts outside `state_bytes`. */
+/* Fails the test if the table lacks texts, or counts outside `state_bytes`. */
 static inline void check_counters(const struct oche_counters *counters, size_t state_bytes)
 {
     assert_true(counters->prefix != NULL && counters->prefix[0] != '\0');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What to keep of a device, to put it back. */
+/* The parts of a device that a snapshot must keep. */
 #ifndef OCHE_TESTS_SUPPORT_DEVICE_SNAPSHOT_H
 #define OCHE_TESTS_SUPPORT_DEVICE_SNAPSHOT_H
 
@@ -7,15 +7,15 @@
 #include "tests/support/snapshot.h"
 
 /*
- * Adds a device with all of its objects. From now on none may be made or destroyed, but what is
- * there may be used in any way; sockets and captures stay as they are.
+ * Adds a device with all of its objects. From now on objects may be used in any way, but neither
+ * made nor destroyed. Sockets and captures stay as they are.
  */
 static inline void device_snapshot(struct snapshot *snapshot, struct oche_device *device)
 {
     uint8_t *ring = (uint8_t *)device->trace_ring, *behind = ring + sizeof(device->trace_ring);
     uint8_t *start = (uint8_t *)device, *end = start + malloc_usable_size(device);
 
-    /* The trace's ring, more than half of the device, is written and never read. */
+    /* The trace's ring, more than half of the device, is written but never read. */
     snapshot_add(snapshot, start, (size_t)(ring - start));
     snapshot_add(snapshot, behind, (size_t)(end - behind));
     snapshot_add(snapshot, device->nic, device->nic_bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of a device (keys, queue pair numbers, source ports) that are the same in every run. */
+/* Keys, queue pair numbers and source ports of a device that are the same in every run. */
 #ifndef OCHE_TESTS_SUPPORT_ENTROPY_H
 #define OCHE_TESTS_SUPPORT_ENTROPY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets in memory: an inbox for each that receives, and a table of who has bound what. */
+/* Sockets in memory: an inbox for each socket that receives, and a table of bound addresses. */
 #include "tests/support/memory_wire.h"
 
 #include <errno.h>
@@ -26,14 +26,13 @@ struct oche_socket_scratch {
     unsigned read_count;
 };
 
-/* By descriptor. They are descriptors of /dev/null, so that numbers are unique, and can be closed.
- */
+/* By descriptor. The descriptors are of /dev/null, so they are unique and can be closed. */
 static struct bound {
     struct oche_address address;
     uint16_t port;              /* 0: not bound */
-    struct oche_socket *socket; /* that receives there; NULL: it only sends */
+    struct oche_socket *socket; /* its inbox; NULL: it only sends */
 } bound[FDS];
-static int highest = -1; /* descriptor that has been used */
+static int highest = -1; /* the highest descriptor that has been used */
 static uint64_t lost;
 
 static int new_fd(void)
@@ -150,7 +149,7 @@ unsigned oche_socket_receive(struct oche_socket *from, struct oche_datagram_in *
 
 void oche_socket_take_room(const struct oche_socket *of)
 {
-    (void)of; /* inboxes have one size */
+    (void)of; /* all inboxes have the same size */
 }
 
 struct oche_socket_losses oche_socket_losses(const struct oche_socket *of)

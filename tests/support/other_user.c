@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #define FIRST_USER 20000
-#define USERS      40000 /* from the first on, three a process */
-#define ALL_USERS  65535 /* that a user namespace is to have beside root */
+#define USERS      40000 /* from the first on, three for each process */
+#define ALL_USERS  65535 /* users that a user namespace must have beside root */
 
 uid_t test_user(unsigned which)
 {
@@ -49,7 +49,7 @@ static int nothing(void *context)
     return 0;
 }
 
-/* Returns the first of the numbers that the file gives the user, or 0. */
+/* Returns the first of the numbers that the file assigns to the user, or 0. */
 static unsigned long numbers_of(const char *path)
 {
     const struct passwd *entry = getpwuid(getuid());
@@ -78,7 +78,7 @@ static bool map(const char *program, const char *path, pid_t pid, unsigned own)
     return first != 0 && system(command) == 0;
 }
 
-/* Enters a user namespace, which a child outside gives its users. */
+/* Enters a user namespace. A child outside assigns its users. */
 static bool enter_namespace(void)
 {
     const unsigned user = getuid(), group = getgid();
@@ -96,7 +96,7 @@ static bool enter_namespace(void)
     }
     close(entered[0]);
     const bool told = unshare(CLONE_NEWUSER) == 0 && write(entered[1], "", 1) == 1;
-    close(entered[1]); /* without a word the child fails */
+    close(entered[1]); /* the child fails without a message */
     return waitpid(child, &status, 0) == child && told && status == 0 && setresgid(0, 0, 0) == 0 &&
            setresuid(0, 0, 0) == 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of what other users of the host can do. Root runs them as users that it becomes; an
- * ordinary user in a user namespace with the users of /etc/subuid, by newuidmap (Debian: uidmap).
+ * Tests of what other users of the host can do. Root runs them as users that it becomes. An
+ * ordinary user runs them in a user namespace with the users of /etc/subuid, by newuidmap (Debian:
+ * uidmap).
  */
 #ifndef OCHE_TESTS_SUPPORT_OTHER_USER_H
 #define OCHE_TESTS_SUPPORT_OTHER_USER_H
@@ -10,14 +11,14 @@
 #include <sys/types.h>
 
 /*
- * Makes this process one that can become other users. To be called first, by a process of one
- * thread. Returns false, after a line that the tests are skipped and why, if it cannot.
+ * Prepares this process for becoming other users. Must be called first, with one thread. Returns
+ * false, after a line that the tests are skipped and why, if that is impossible.
  */
 bool test_may_be_others(void);
 
 /* Returns a user of this process alone, who has no files. `which`: 0 to 2. */
 uid_t test_user(unsigned which);
-/* Becomes a user for good. Ends the process if that fails. */
+/* Becomes a user for good. Ends the process on failure. */
 void test_become(uid_t user);
 
 /* Runs `what` as a user, in a child. Returns its status; below 0: the signal that ended it. */

@@ -14,7 +14,7 @@
 
 #define CONTROL_CLASS 0
 #define DATA_CLASS    1
-#define SALT_STEP     977u /* that pair_fill() begins later in its pattern for each salt */
+#define SALT_STEP     977u /* offset of pair_fill()'s pattern for each salt */
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -134,7 +134,7 @@ static void on_qp_error(void *context, struct oche_qp *qp, enum oche_status stat
     hook_side(context)->error = status;
 }
 
-/* Tells who sent it, as the IP header does in reality. */
+/* Returns the sender, as the IP header does in reality. */
 static void on_grh(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES])
 {
     (void)context;
@@ -194,7 +194,7 @@ static void *take(struct pair *pair, size_t bytes)
 
 static void *memory(struct pair *pair, size_t bytes)
 {
-    return memset(take(pair, bytes), 0xa5, bytes); /* nothing may rely on zeroed memory */
+    return memset(take(pair, bytes), 0xa5, bytes); /* no code may rely on zeroed memory */
 }
 
 static uint64_t or_default(uint64_t value, uint64_t preset)
@@ -406,7 +406,7 @@ struct pair *pair_open(const struct pair_options *options)
     return pair;
 }
 
-/* Every packet that left again had one cause. */
+/* Every retransmission had exactly one cause. */
 static void check_causes(const struct oche_nic *nic)
 {
     uint64_t sum = 0;
@@ -502,7 +502,7 @@ static enum pair_fate decide(struct pair *pair, int from, const struct oche_pack
     return draw < o->drop + o->twice + o->late + o->damage ? PAIR_DAMAGE : PAIR_PASS;
 }
 
-/* Counts what the NIC's own counters are compared with. */
+/* Counts what the test compares with the NIC's own counters. */
 static void count_out(struct pair_side *side, const struct oche_packet *packet)
 {
     side->out_payload += packet->payload_bytes;
@@ -517,7 +517,7 @@ static uint8_t *wire_of(const struct pair *pair, uint32_t index)
     return pair->wires == NULL ? NULL : pair->wires + (size_t)index * PAIR_WIRE_BYTES;
 }
 
-/* Puts a copy of `p` after it on the link. */
+/* Puts a copy of `p` on the link, right behind it. */
 static void put_again(struct pair *pair, const struct pair_packet *p)
 {
     CHECK(pair->free_count > 0);
@@ -534,7 +534,7 @@ static void put_again(struct pair *pair, const struct pair_packet *p)
     heap_push(pair, again);
 }
 
-/* Takes what arrives off the link: a packet, or false. */
+/* Takes a packet that has arrived off the link. Returns false if there is none. */
 static bool take_off_link(struct pair *pair, struct pair_packet *p, struct oche_packet *packet)
 {
     *packet = p->packet;
@@ -603,7 +603,7 @@ static bool transmit(struct pair *pair, int from)
     return true;
 }
 
-/* Returns when a side has something to do of its own accord. */
+/* Returns when a side has its next event of its own. */
 static oche_time side_next(const struct pair *pair, int which)
 {
     const struct pair_side *side = &pair->side[which];
@@ -771,7 +771,7 @@ static uint8_t pattern_at(uint32_t i)
     return (uint8_t)(i * UINT32_C(0x9e3779b1) >> 19);
 }
 
-/* Tests that fill a whole memory do so thousands of times: these copy from a table. */
+/* Tests fill whole memories thousands of times; these copy from a table. */
 static const uint8_t *pattern(void)
 {
     static uint8_t table[PAIR_MEMORY + UINT8_MAX * SALT_STEP];

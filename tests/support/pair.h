@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two NICs joined by a virtual link, for tests of queue pairs: delay, a line rate, and faults
- * (drop, duplicate, delay, damage) that the test chooses by rule or at random with a fixed seed.
- * Real bytes move between two arrays. Time is virtual; pair_run goes from event to event.
+ * Two NICs joined by a virtual link, for tests of queue pairs. The link has a delay, a line rate,
+ * and faults (drop, duplicate, delay, damage). The test chooses faults by rule, or at random with a
+ * fixed seed. Real bytes move between two arrays. Time is virtual; pair_run goes from event to
+ * event.
  */
 #ifndef OCHE_TESTS_SUPPORT_PAIR_H
 #define OCHE_TESTS_SUPPORT_PAIR_H
@@ -14,7 +15,7 @@
 #define PAIR_KEY       77
 #define PAIR_VA        UINT64_C(0x10000)
 #define PAIR_PD        5
-#define PAIR_QPN       0x11 /* of side 0; side 1 has 0x12; each further pair adds 2 */
+#define PAIR_QPN       0x11 /* of side 0; side 1 has 0x12; each additional pair adds 2 */
 #define PAIR_QPS       8
 #define PAIR_REGIONS   16
 #define PAIR_QKEY      0x1234567 /* of all UD queue pairs */
@@ -31,7 +32,7 @@ struct pair_packet {
     uint64_t order;
     uint8_t to;
     uint8_t payload[9216];
-    uint8_t *wire; /* as bytes; NULL: packets are only structs */
+    uint8_t *wire; /* as bytes; NULL: packets are structs only */
     size_t wire_bytes;
     bool damaged;
 };
@@ -54,50 +55,51 @@ struct pair_side {
     uint8_t classes;          /* classes that may send now, as a mask */
     uint64_t delivered_bytes; /* counted by the hook */
     uint64_t delivered_messages;
-    uint64_t out_payload, in_payload; /* bytes that the link took from, and gave to, this side */
+    uint64_t out_payload, in_payload; /* bytes that this side sent and received */
     uint64_t out_naks, out_rnr_naks;  /* packets sent by this side */
     uint64_t events, errors;          /* calls of completion_event, qp_error */
     uint64_t cq_errors;
-    const struct oche_send_work *post_at_event; /* at the next completion_event, on qp[0] */
-    int posted_at_event;                        /* the result of that */
-    enum oche_status error;                     /* of the last qp_error */
+    const struct oche_send_work
+        *post_at_event;     /* what happens at the next completion_event, on qp[0] */
+    int posted_at_event;    /* the result of that action */
+    enum oche_status error; /* of the last qp_error */
     uint64_t qp_events[8], srq_limits;
     uint64_t timeouts; /* calls of timed_out */
     struct oche_qp_losses at_timeout;
     uint64_t wishes, wishes_seen; /* calls of wants_room */
-    uint8_t *later[PAIR_QPS];     /* memory of held_later bytes, twice */
-    uint8_t given[PAIR_QPS];      /* by kind, a bit each: `later` is in use */
+    uint8_t *later[PAIR_QPS];     /* memory of held_later bytes, for two */
+    uint8_t given[PAIR_QPS];      /* by kind, as a bit: `later` is in use */
     void *nic_memory, *cq_memory, *srq_memory, *qp_memory[PAIR_QPS];
 };
 
-/* What the test may set before pair_open; zero means the default, which is given here. */
+/* Options that the test may set before pair_open. Zero means the default; comments say which. */
 struct pair_options {
-    const struct oche_cc_scheme *cc; /* a scheme that does nothing */
+    const struct oche_cc_scheme *cc; /* a scheme without any effect */
     const void *cc_params;
-    const struct oche_cc_scheme *peer_cc; /* of side 1; as side 0 */
+    const struct oche_cc_scheme *peer_cc; /* of side 1; default: as side 0 */
     const void *peer_cc_params;
     const struct oche_recovery_scheme *recovery; /* go_back_n */
     const void *own_recovery_params;
-    const struct oche_recovery_scheme *peer_recovery; /* of side 1; as side 0 */
+    const struct oche_recovery_scheme *peer_recovery; /* of side 1; default: as side 0 */
     const void *peer_recovery_params;
-    bool extensions;        /* both sides know from the start that the other has them */
+    bool extensions;        /* both sides know from the start that the peer has extensions */
     uint64_t line_rate_bps; /* 100 Gbit/s */
     oche_time delay;        /* 1 µs */
-    oche_time data_delay;   /* extra delay of the data class, so that control packets overtake it */
-    oche_time late_by;      /* how late PAIR_LATE is: random, up to five delays */
+    oche_time data_delay; /* extra delay of the data class, so that control packets overtake data */
+    oche_time late_by;    /* how late PAIR_LATE is: random, up to five delays */
     uint64_t seed;
     uint32_t transport;
     uint32_t mtu;
     uint32_t send_depth, recv_depth; /* 16 */
-    uint32_t srq_depth;              /* above 0: side 1 has an SRQ for all queue pairs */
+    uint32_t srq_depth;              /* if above 0, side 1 has an SRQ for all queue pairs */
     uint32_t max_sge;                /* 4 */
     uint32_t responder_resources, initiator_depth; /* 4; UINT32_MAX: 0 */
     uint32_t qps;                                  /* number of pairs of queue pairs: 1 */
-    uint32_t first_psn;                            /* of side 0; side 1 adds 1000 */
+    uint32_t first_psn;                            /* of side 0; side 1 has 1000 more */
     uint32_t ack_every, window_packets;
     bool window_grows;
     oche_time ack_timeout;           /* 500 µs */
-    uint32_t retry_count, rnr_retry; /* 7; UINT32_MAX - 1: 0 */
+    uint32_t retry_count, rnr_retry; /* default 7; UINT32_MAX - 1: 0 */
     uint32_t min_rnr_timer;
     uint32_t access; /* all; UINT32_MAX: none */
     bool ipv6, credits, no_connect;
@@ -109,20 +111,19 @@ struct pair_options {
     uint32_t most_ahead;           /* of the PSN expected; 0: any */
     bool acks_with_data;           /* ACKs have the class of data */
     uint8_t peer_qpn_bits;         /* as in struct oche_nic_config */
-    bool unknown_qp;               /* side 1 has no queue pair: the hook makes one */
+    bool unknown_qp;               /* side 1 has no queue pair; the hook makes one */
     bool no_payload;
-    uint32_t held_bytes; /* for payloads behind a gap; 0: they are written at once */
-    uint32_t held_later; /* in its place once there was no room; 0: never */
+    uint32_t held_bytes; /* bytes for payloads behind a gap; 0: they are written at once */
+    uint32_t held_later; /* bytes that replace it once there was no room; 0: never */
     uint32_t in_flight;  /* most packets on the link: PAIR_IN_FLIGHT */
     bool groups;         /* work may name a group; addresses below 200 are shared */
     bool bytes;          /* packets are bytes on the link (pair_bytes.h) */
-    /* Where the pair's own memory comes from and goes to, and the sides', which then stays. */
+    /* The allocator of the pair's own memory, and of the sides', which is kept. */
     struct blocks *blocks; /* NULL: fresh memory */
-    uint8_t *memory[2];    /* PAIR_MEMORY bytes, as they are; NULL: fresh, and zeros */
+    uint8_t *memory[2];    /* PAIR_MEMORY bytes, used unchanged; NULL: fresh and zeroed */
     /* Random faults, in 1/1000 of packets each; damage only with bytes. */
     uint32_t drop, twice, late, damage;
-    /* The longest that late packets, and copies of doubled ones, wait at random; 0: a few delays.
-     */
+    /* The longest random delay of late packets and of copies; 0: a few link delays. */
     oche_time late_most;
 };
 
@@ -138,13 +139,13 @@ struct pair {
     uint64_t order;
     uint64_t steps;   /* of pair_step */
     uint64_t faults;  /* packets that were lost, duplicated, delayed or damaged */
-    uint64_t damaged; /* how many of these were damaged and, as they must be, dropped */
+    uint64_t damaged; /* of these: damaged; all must be dropped */
     uint8_t *wires;   /* with bytes: PAIR_WIRE_BYTES for each of the pool */
     /* Decides the fate of a packet; NULL: random faults only. */
     enum pair_fate (*fate)(struct pair *pair, int from, const struct oche_packet *packet);
-    /* Is shown every packet that is sent, before its fate. */
+    /* Called for every packet that is sent, before its fate is decided. */
     void (*tap)(struct pair *pair, int from, const struct oche_packet *packet);
-    /* Is shown every packet that leaves the link undamaged, before it is received. */
+    /* Called for every packet that leaves the link undamaged, before it is received. */
     void (*arrival)(struct pair *pair, int to, const struct oche_packet *packet);
     void *context;
     struct {
@@ -165,7 +166,7 @@ static inline oche_time pair_late(struct pair *pair, uint32_t most)
  * Makes both NICs and connects `qps` pairs of queue pairs (both sides in RTS). Never returns NULL.
  */
 struct pair *pair_open(const struct pair_options *options);
-/* The packet has come to side `to` (pair.c calls it). */
+/* A packet has arrived at side `to` (called by pair.c). */
 void pair_receive(struct pair *pair, int to, const struct oche_packet *packet);
 void pair_close(struct pair *pair);
 
@@ -181,29 +182,29 @@ void pair_connect(struct pair *pair, int side, uint32_t index);
 bool pair_step(struct pair *pair, oche_time until);
 /* Runs all events until `until`, which is then `now`. */
 void pair_run(struct pair *pair, oche_time until);
-/* Runs until nothing more happens, for 1000 s at most. Returns the time of the last event. */
+/* Runs until no event is left, for 1000 s at most. Returns the time of the last event. */
 oche_time pair_run_quiet(struct pair *pair);
 
 /* Prints the last events of both sides. */
 void pair_dump(const struct pair *pair);
 
-/* Returns a work request with one SGE; offsets are into the sides' memory. Flags: signalled. */
+/* Returns a work request with one SGE. Offsets are into the sides' memory. It is signalled. */
 struct oche_send_work pair_work(enum oche_work_opcode opcode, uint64_t wr_id, uint32_t offset,
                                 uint32_t remote_offset, uint32_t length);
-/* Returns the destination for datagrams from side `from` to the other side's queue pair `index`. */
+/* Returns the destination of datagrams from side `from` to the other side's queue pair `index`. */
 struct oche_destination pair_destination(int from, uint32_t index);
 void pair_post(struct pair *pair, int side, const struct oche_send_work *work);
 void pair_post_recv(struct pair *pair, int side, uint64_t wr_id, uint32_t offset, uint32_t length);
-/* Checks that the next completion of a side is this one; returns it. */
+/* Checks the next completion of a side, and returns it. */
 struct oche_completion pair_expect(struct pair *pair, int side, uint64_t wr_id,
                                    enum oche_status status);
 void pair_expect_none(struct pair *pair, int side);
-/* Returns a packet as side `from` would send it on pair 0; the test fills in the rest. */
+/* Returns a packet as side `from` would send it on pair 0. The test fills in the rest. */
 struct oche_packet pair_packet(const struct pair *pair, int from, uint8_t opcode, uint32_t psn,
                                uint16_t payload_bytes);
-/* Discards what is on the link. */
+/* Discards all packets on the link. */
 void pair_clear_link(struct pair *pair);
-/* Gives the packet to the other side now, and runs until nothing more happens. */
+/* Gives the packet to the other side now, and runs until no event is left. */
 void pair_inject(struct pair *pair, int from, const struct oche_packet *packet);
 /* Fills a range of a side's memory with bytes that depend on position and `salt`. */
 void pair_fill(struct pair *pair, int side, uint32_t offset, uint32_t length, uint8_t salt);

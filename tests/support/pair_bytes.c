@@ -86,7 +86,7 @@ bool pair_bytes_decode(struct oche_packet *packet, uint8_t *wire, size_t bytes)
     out.src = get_ip(frame.src_ip);
     out.dst = get_ip(frame.dst_ip);
     out.traffic_class = (uint8_t)(frame.dscp / CLASS_DSCP);
-    /* Fields that are not on the wire are kept. */
+    /* Fields that are not on the wire stay. */
     out.flow_hash = packet->flow_hash;
     out.tag = packet->tag;
     out.next = packet->next;

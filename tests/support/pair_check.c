@@ -5,7 +5,7 @@
 
 #include "core/qp/check.h"
 
-#define CHECK_EVERY 4 /* steps; each step costs the tests at random twice the time */
+#define CHECK_EVERY 4 /* steps; a check at each step would double the time of the random tests */
 
 void pair_check(struct pair *pair)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What becomes of packets on the link: one comes to a side, and then the driver gives more memory
- * for payloads behind a gap if it missed some; or all are lost.
+ * What the link does with a packet: it brings it to a side, and the driver then gives more memory
+ * for payloads behind a gap if it lacked some. Or it loses all packets.
  */
 #include "tests/support/pair.h"
 
-/* Gives held_later bytes to queue pairs that missed room, once each. */
+/* Gives held_later bytes to queue pairs that lacked room, once each. */
 static void give_room(const struct pair *pair, struct pair_side *side)
 {
     const uint32_t bytes = pair->options.held_later;

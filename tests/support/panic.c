@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oche_panic for unit tests: a broken invariant fails the test, and expect_assert_failure() can
- * expect one.
+ * oche_panic for unit tests: a broken invariant fails the test. expect_assert_failure() can expect
+ * one.
  */
 #include <setjmp.h>
 #include <stdarg.h>

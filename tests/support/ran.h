@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A scenario's text, run to its end, for tests that look at the world afterwards. */
+/* Runs a scenario's text to its end, for tests that read the world afterwards. */
 #ifndef OCHE_TESTS_SUPPORT_RAN_H
 #define OCHE_TESTS_SUPPORT_RAN_H
 
@@ -15,7 +15,7 @@ struct ran {
     struct oche_world_totals totals;
 };
 
-/* Runs the scenario; the test fails if it is refused. `series`: as config.auto_series. */
+/* Runs the scenario. The test fails if it is refused. `series`: see config.auto_series. */
 static inline struct ran ran_open(const char *text, bool series, uint32_t threads)
 {
     struct oche_error error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests of random cases share: small draws, and an end that says how to repeat the case. */
+/* For tests of random cases: small draws, and failures that print how to repeat the case. */
 #ifndef OCHE_TESTS_SUPPORT_RANDOM_CASE_H
 #define OCHE_TESTS_SUPPORT_RANDOM_CASE_H
 
@@ -16,7 +16,7 @@ static inline uint32_t case_below(struct oche_random *random, uint32_t n)
     return (uint32_t)oche_random_below(random, n);
 }
 
-/* Says what is wrong, and the command that runs this one case of `test` again; ends the test. */
+/* Prints what is wrong and the command that repeats this case of `test`; ends the test. */
 __attribute__((format(printf, 3, 4))) static inline _Noreturn void
 case_wrong(const char *test, uint64_t seed, const char *format, ...)
 {

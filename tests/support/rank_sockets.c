@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* One rank's message to another and back; each has its length first. */
+/* One rank's messages to another one and back; each begins with its length. */
 struct way {
     size_t sent, received;
     uint64_t out, in; /* lengths */
@@ -25,7 +25,7 @@ static void end(const struct oche_rank_mail *mail, uint32_t other)
     _exit(1);
 }
 
-/* Moves what can be moved of `bytes`, which have `head` in front. Returns false at the end. */
+/* Moves as much as possible of `bytes`, which begin with `head`. Returns false at the end. */
 static bool move(int fd, bool out, uint64_t *head, char *bytes, size_t count, size_t *done)
 {
     char *at = *done < sizeof(*head) ? (char *)head + *done : bytes + *done - sizeof(*head);

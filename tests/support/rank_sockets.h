@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks that are processes of one test, joined by sockets: what MPI does, without mpirun. */
+/* Ranks that are processes of one test, joined by sockets instead of MPI. */
 #ifndef OCHE_TESTS_SUPPORT_RANK_SOCKETS_H
 #define OCHE_TESTS_SUPPORT_RANK_SOCKETS_H
 
@@ -14,11 +14,11 @@ struct rank_sockets {
 };
 
 /*
- * Makes `count` ranks: the caller is rank 0, and the others are its children, which return from
- * this, too. A child ends by rank_sockets_close, or if another rank is gone.
+ * Makes `count` ranks. The caller is rank 0. The others are its children, which return from this
+ * function, too. A child ends by rank_sockets_close, or if another rank is gone.
  */
 void rank_sockets_open(struct rank_sockets *sockets, uint32_t count);
-/* Children do not return from this. Rank 0 waits for them, and fails unless all ended well. */
+/* Children do not return from this. Rank 0 waits for them, and fails if one had an error. */
 void rank_sockets_close(struct rank_sockets *sockets);
 
 #endif

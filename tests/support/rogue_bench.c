@@ -84,7 +84,7 @@ static uint32_t new_psn(void *context, unsigned qp, uint32_t epoch)
 {
     const struct bench *bench = context;
 
-    /* More bits than a PSN has; the library keeps those that count. */
+    /* More bits than a PSN has; the library uses the lower ones. */
     return UINT32_C(0xab000000) + (uint32_t)((uintptr_t)bench->config.status_lost * 0x1000) +
            epoch * 16 + qp;
 }

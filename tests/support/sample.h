@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets with a value in every field that their opcode has, for tests of the codec and of capture
+ * Packets with a value in every field of their opcode, for tests of the codec and of capture
  * writers. Values come from a random stream.
  */
 #ifndef OCHE_TESTS_SUPPORT_SAMPLE_H
@@ -33,7 +33,7 @@ static inline uint16_t sample_payload(struct oche_random *random, uint8_t opcode
     return (uint16_t)oche_random_below(random, most + 1);
 }
 
-/* `payload` has room for `most` bytes and gets filled. */
+/* Fills `payload`, which has room for `most` bytes. */
 static inline struct oche_packet sample_packet(struct oche_random *random, uint8_t opcode,
                                                uint8_t *payload, uint32_t most)
 {

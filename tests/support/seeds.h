@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many of its random cases a property test runs: OCHE_SEEDS per cent of them. Without that
- * variable all of them, or 10 in a build with a sanitizer, where each takes far longer.
+ * The number of random cases of a property test: OCHE_SEEDS per cent. Without that variable all are
+ * run, or 10 in a build with a sanitizer, where each takes far longer.
  */
 #ifndef OCHE_TESTS_SUPPORT_SEEDS_H
 #define OCHE_TESTS_SUPPORT_SEEDS_H
@@ -40,8 +40,8 @@ static inline uint64_t seeds_of(uint64_t all)
 }
 
 /*
- * True if the cases are enough to show what they are there for. The few of a build with a sanitizer
- * are the first of those that the release build judges.
+ * True if this many cases are enough for the test's purpose. The few of a build with a sanitizer
+ * are the first ones of the release build.
  */
 static inline bool seeds_show_all(void)
 {
@@ -53,8 +53,8 @@ static inline bool seeds_show_all(void)
 }
 
 /*
- * Returns how many cases must show something when `least` of all of them must. Of few cases, which
- * wander more, three quarters of their share; 0 unless they show all.
+ * Returns how many cases must show an event if `least` of all must. If few are run, three quarters
+ * of their share, as small numbers vary more; 0 unless they show all.
  */
 static inline uint64_t seeds_least(uint64_t least)
 {

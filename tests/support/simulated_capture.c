@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small world, captured at every host: 8 to 1 incast of 100 KB under DCQCN and PFC, with payload
- * and one packet in 500 lost. Prints what the RNICs counted, for a comparison with the capture.
- *     simulated_capture FILE ipv4|ipv6
+ * A small world, captured at every host: 8 to 1 incast of 100 KB under DCQCN and PFC, with payload;
+ * one packet in 500 is lost. Prints the RNICs' counters, for a comparison with the capture.
+ *
+ * usage: simulated_capture FILE ipv4|ipv6
  */
 #include <inttypes.h>
 #include <stdio.h>

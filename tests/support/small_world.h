@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A world for tests, with every parameter at its default until the test says otherwise, and flows
- * listed by hand.
+ * A world for tests. Every parameter has its default until the test sets it. Flows are listed by
+ * hand.
  */
 #ifndef OCHE_TESTS_SUPPORT_SMALL_WORLD_H
 #define OCHE_TESTS_SUPPORT_SMALL_WORLD_H
@@ -11,7 +11,7 @@
 
 #define SMALL_WORLD_LOSSES 4
 
-/* The packets that one port loses of those it sends; see fabric/loss.h. */
+/* The packets that one port loses; see fabric/loss.h. */
 struct small_world_loss {
     const char *port, *pattern;
 };
@@ -26,25 +26,26 @@ struct small_world {
     struct oche_world_config config;
     void *topology_params, *cc_params, *recovery_params;
     /*
-     * The mechanism that the congestion control needs in switches, and its parameters; else NULL.
+     * The mechanism that the congestion control requires in switches, with its parameters; NULL:
+     * none.
      */
     const struct oche_switch_mechanism *mechanism;
     void *mechanism_params;
     struct oche_workload_config workload;
     const struct oche_flow_plan *flows; /* owned by the test */
     uint32_t flow_count;
-    const struct small_world_group *groups; /* named by flows, numbered from 1 */
+    const struct small_world_group *groups; /* named by flows, counted from 1 */
     uint32_t group_count;
     struct small_world_loss
         losses[SMALL_WORLD_LOSSES]; /* in addition to config.loss; port NULL: none */
     void *loss_memory[SMALL_WORLD_LOSSES];
-    oche_trace_sink *sink; /* for every node, with one thread; or NULL */
+    oche_trace_sink *sink; /* called for every node, with one thread; or NULL */
     void *sink_context;
     struct oche_world *world;
     struct oche_world_totals totals; /* after small_world_run */
 };
 
-/* Takes names of registered things: "star", "dcqcn" or "dctcp", "go_back_n". */
+/* Takes names from the registries: "star", "dcqcn" or "dctcp", "go_back_n". */
 void small_world_init(struct small_world *small, const char *topology, const char *cc,
                       const char *recovery);
 /* Set a parameter of the topology, of congestion control or of recovery. */
@@ -58,13 +59,13 @@ void small_world_cc_real(struct small_world *small, const char *name, double val
  * built.
  */
 void small_world_run(struct small_world *small, const struct oche_flow_plan *flows, uint32_t count);
-/* True if a world can be built for small->flows; else `error` tells why not. */
+/* True if a world can be built for small->flows; if not, `error` has the reason. */
 bool small_world_can(struct small_world *small, struct oche_error *error);
 /* Frees the world but keeps the rest, so that it can run again with other settings. */
 void small_world_end(struct small_world *small);
 void small_world_free(struct small_world *small);
 
-/* Returns a flow that starts at `start` and is followed by none. */
+/* Returns a flow that starts at `start`; no flow follows it. */
 struct oche_flow_plan small_flow(uint32_t src, uint32_t dst, uint64_t bytes, oche_time start);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory as it was: a world that is made once and put back for each of many runs, which all begin
- * in the same state, byte for byte. Everything that the runs change must be among the parts, and
- * nothing in it may be freed.
+ * Copies of memory. A world is made once and restored for each of many runs, which all begin in the
+ * same state, byte for byte. The parts must include everything that the runs change, and runs must
+ * not free any of it.
  */
 #ifndef OCHE_TESTS_SUPPORT_SNAPSHOT_H
 #define OCHE_TESTS_SUPPORT_SNAPSHOT_H
@@ -23,7 +23,7 @@ struct snapshot {
     } parts[SNAPSHOT_PARTS];
 };
 
-/* Keeps a copy of the part as it is now. */
+/* Copies the part in its present state. */
 static inline void snapshot_add(struct snapshot *snapshot, void *at, size_t bytes)
 {
     void *copy = malloc(bytes);
@@ -35,7 +35,7 @@ static inline void snapshot_add(struct snapshot *snapshot, void *at, size_t byte
     snapshot->parts[snapshot->count++].bytes = bytes;
 }
 
-/* As snapshot_add, of all bytes that were allocated at `at`. */
+/* Like snapshot_add, for all bytes of the allocation at `at`. */
 static inline void snapshot_add_block(struct snapshot *snapshot, void *at)
 {
     snapshot_add(snapshot, at, malloc_usable_size(at));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replaces device/host/clock.c in a program that links this file: time passes as the test says
- * (still_clock.h), and a little with each look at the clock, so that whoever waits sees it pass.
+ * Replaces device/host/clock.c in a program that links this file. The test moves time
+ * (still_clock.h). Each reading of the clock moves it a little, too, so that loops that wait see
+ * time pass.
  */
 #include "tests/support/still_clock.h"
 

@@ -22,7 +22,7 @@
 
 struct event {
     struct rdma_cm_event event;
-    struct id *counts; /* the identifier whose count it is in */
+    struct id *counts; /* the identifier that has the count */
     struct event *next;
     uint8_t private_data[256];
 };
@@ -65,7 +65,7 @@ static struct sockaddr_in *in(struct sockaddr *address)
     return (struct sockaddr_in *)(void *)address;
 }
 
-/* Opens what it is shown, of which nothing may be anybody else's. */
+/* Opens the device it is given, which must be its own. */
 static void open_device(void)
 {
     int count;
@@ -379,7 +379,7 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
     return 0;
 }
 
-/* Tells the other end, if it is still there. */
+/* Informs the other end, if it still exists. */
 static int tell_peer(struct rdma_cm_id *id, enum rdma_cm_event_type type, int status,
                      const void *private_data, uint8_t bytes)
 {
@@ -463,7 +463,7 @@ void rdma_destroy_srq(struct rdma_cm_id *id)
     id->srq = NULL;
 }
 
-/* ---- devices, and what only notes that it was called ---- */
+/* ---- devices, and functions that only record their call ---- */
 
 struct ibv_context **rdma_get_devices(int *count)
 {

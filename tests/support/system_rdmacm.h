@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the stand-in for the system's librdmacm (system_rdmacm.c) and its test
- * (tests/interop/real_rdmacm.c) share.
+ * Shared by the stand-in for the system's librdmacm (system_rdmacm.c) and its test
+ * (tests/interop/real_rdmacm.c).
  */
 #ifndef OCHE_TESTS_SUPPORT_SYSTEM_RDMACM_H
 #define OCHE_TESTS_SUPPORT_SYSTEM_RDMACM_H
@@ -14,14 +14,14 @@
 #define SYSTEM_RDMACM_NET 0x0a630000 /* 10.99.0.0/16: the addresses of its devices */
 
 struct system_rdmacm {
-    const char *called;           /* the last function that has no other effect */
+    const char *called;           /* the last call of a function without another effect */
     unsigned channels, ids;       /* that there are */
     unsigned events;              /* delivered and not acknowledged */
     unsigned lists;               /* of devices, given out and not returned */
-    unsigned devices;             /* that it was shown by libibverbs */
-    uint16_t port;                /* the last that an identifier was bound to */
+    unsigned devices;             /* devices that libibverbs has shown */
+    uint16_t port;                /* the last one that an identifier was bound to */
     struct rdma_conn_param asked; /* the last rdma_connect's */
-    bool has_no_channels;         /* as without the kernel's module rdma_ucm */
+    bool has_no_channels;         /* acts as without the kernel's module rdma_ucm */
 };
 
 extern struct system_rdmacm system_rdmacm;

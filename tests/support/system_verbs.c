@@ -22,7 +22,7 @@
 
 #define MOST 4
 
-/* As in real drivers: the device, then the table of its driver. */
+/* As in real drivers: the device, then its driver's table. */
 struct device {
     struct ibv_device device;
     const struct system_verbs_driver *driver;
@@ -86,7 +86,7 @@ void ibv_free_device_list(struct ibv_device **list)
     free(list);
 }
 
-/* Like rdma-core's, it looks for the device in a list that must be its own. */
+/* Like rdma-core, it looks for the device in its own list. */
 struct ibv_context *ibv_import_device(int cmd_fd)
 {
     struct ibv_device **list = ibv_get_device_list(NULL);
@@ -112,7 +112,7 @@ VERB(__be64, htobe64(SYSTEM_VERBS_INT), ibv_get_device_guid, struct ibv_device *
 NUMBER(ibv_get_device_index, struct ibv_device *device)
 NUMBER(ibv_close_device, struct ibv_context *context)
 
-/* ---- the private interface: what the driver calls ---- */
+/* ---- the private interface, for the driver ---- */
 
 static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
@@ -120,7 +120,7 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq
     return NULL;
 }
 
-/* Like rdma-core's: it makes a context, which the driver then completes. */
+/* Like rdma-core: it makes a context, which the driver then completes. */
 void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd, size_t bytes,
                                     struct verbs_context *offset, uint32_t driver_id)
 {

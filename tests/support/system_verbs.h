@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the stand-in for the system's libibverbs (system_verbs.c), the driver that it loads
- * (system_verbs_driver.c) and the test of both (tests/interop/real_devices.c) share.
+ * Shared by the stand-in for the system's libibverbs (system_verbs.c), its driver
+ * (system_verbs_driver.c) and the test of both (tests/interop/real_devices.c).
  */
 #ifndef OCHE_TESTS_SUPPORT_SYSTEM_VERBS_H
 #define OCHE_TESTS_SUPPORT_SYSTEM_VERBS_H
@@ -15,7 +15,7 @@
 #define SYSTEM_VERBS_INT  4711
 #define SYSTEM_VERBS_TEXT 200
 
-/* What its verbs return if they return an object. */
+/* The result of verbs that return an object. */
 union system_verbs_object {
     struct ibv_pd pd;
     struct ibv_mr mr;
@@ -33,7 +33,7 @@ struct system_verbs_driver {
     struct ibv_context *(*open)(struct ibv_device *device, int cmd_fd);
 };
 
-/* The private interface's VERSION is the rdma-core version that it belongs to. */
+/* The version of the private interface is that of the rdma-core release it belongs to. */
 #ifndef VERSION
 #define VERSION 34
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A driver like those of rdma-core, for the stand-in system_verbs.c: linked with libibverbs.so.1,
- * which in the process is ours, and registered when it is loaded. DRIVER is its device's name.
+ * A driver like those of rdma-core, for the stand-in system_verbs.c. It is linked with
+ * libibverbs.so.1, which is ours in the process, and registers when it is loaded. DRIVER is its
+ * device's name.
  */
 #include "tests/support/system_verbs.h"
 
-/* It is linked with the names of that version. */
+/* It is linked with the symbols of that version. */
 #define TEXT(version) #version
 #define IN_VERSION(name, version)                                                                  \
     __asm__(".symver " #name "," #name "@IBVERBS_PRIVATE_" TEXT(version))

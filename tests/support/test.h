@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every unit test includes: cmocka and the headers that must come before it. */
+/* Included by every unit test: cmocka and the headers that must precede it. */
 #ifndef OCHE_TESTS_SUPPORT_TEST_H
 #define OCHE_TESTS_SUPPORT_TEST_H
 
