@@ -59,7 +59,7 @@ static void assert_same_series(const struct ran *one, const struct ran *other)
     }
 }
 
-/* Holds are of the same ports at the same times, and no longer than an interval. */
+/* The same ports are held at the same times, and never for longer than an interval. */
 static void assert_same_holds(const struct ran *one, const struct ran *other)
 {
     size_t count, others;

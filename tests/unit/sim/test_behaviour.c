@@ -33,7 +33,7 @@ static uint32_t incast(struct oche_flow_plan *flows, uint64_t bytes)
     return SENDERS;
 }
 
-/* Payload over time, from the first start to the last delivery. */
+/* Returns the payload divided by the time from the first start to the last delivery. */
 static uint64_t goodput(const struct small_world *small)
 {
     const struct oche_flows *flows = oche_world_flows(small->world);
@@ -398,8 +398,8 @@ static void test_one_path_a_flow(void **state)
     for (uint64_t seed = 1; seed <= 8; seed++) {
         small.config.seed = seed;
         small_world_run(&small, flows, 1);
-        assert_int_equal(busy_ports(&small, 1000000), 5); /* edge, aggregation, core, … all of it */
-        assert_int_equal(busy_ports(&small, 1), 10);      /* and the ACKs' way back */
+        assert_int_equal(busy_ports(&small, 1000000), 5); /* edge, aggregation, core, … all ports */
+        assert_int_equal(busy_ports(&small, 1), 10);      /* and the path of the ACKs */
         small_world_end(&small);
     }
     for (uint32_t i = 0; i < 16; i++)
@@ -559,7 +559,8 @@ static void test_losses_are_where_they_are_wanted(void **state)
         {OCHE_LOSS_SWITCH_LINKS, false, false, true},
         {OCHE_LOSS_LAST_HOP, false, true, false},
     };
-    const struct oche_flow_plan flow = small_flow(0, 3, 1000000, 0); /* left to right, acks back */
+    const struct oche_flow_plan flow =
+        small_flow(0, 3, 1000000, 0); /* left to right, and ACKs back */
 
     (void)state;
     for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {

@@ -143,7 +143,10 @@ static void source_congestion_is_at_the_host(void **state)
     look(&small, rows);
     assert_true(rows[OCHE_WHERE_HOST_NIC].packets > 1000);
     assert_int_equal(rows[OCHE_WHERE_HOST_NIC].queueing, 0);
-    /* The first packet has a longer header, so the second waits at the switch, and so do all. */
+    /*
+     * The first packet has a longer header, so the second one waits at the switch, as do all later
+     * ones.
+     */
     assert_int_equal(rows[OCHE_WHERE_ALL].queueing % header, 0);
     assert_in_range(rows[OCHE_WHERE_ALL].queueing / header + 1,
                     small.totals.nic.data_packets_received, small.totals.nic.data_packets_sent);

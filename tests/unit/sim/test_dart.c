@@ -162,7 +162,8 @@ static void queue_pairs_divide_a_share(void **state)
 {
     struct oche_flow_plan flows[] = {
         small_flow(1, 0, LONG, 0), small_flow(1, 0, LONG, 0), small_flow(1, 0, LONG, OCHE_US),
-        small_flow(2, 0, LONG, 0), small_flow(1, 3, LONG, 0)}; /* the last one: another receiver */
+        small_flow(2, 0, LONG, 0),
+        small_flow(1, 3, LONG, 0)}; /* the last one goes to another receiver */
     struct small_world small;
 
     (void)state;
@@ -202,8 +203,8 @@ static void weights_divide_the_line(void **state)
 }
 
 /*
- * Two pairs of hosts share a link inside the network: each receiver has one sender and half its
- * line, with marks. DCQCN takes over, and n is 1. Then the link is theirs alone again.
+ * Two pairs of hosts share a link inside the network. Each receiver has one sender and, with marks,
+ * half its line. DCQCN takes over, and n is 1. Later each has the link alone again.
  */
 static void inside_the_network_dcqcn_takes_over(void **state)
 {
@@ -255,7 +256,7 @@ static void at_the_source_dcqcn_takes_over(void **state)
     small_world_free(&small);
 }
 
-/* Many to one: the marks are the receiver's, no CNP leaves. */
+/* Many to one: the marks belong to the receiver, so no CNP is sent. */
 static void at_the_receiver_marks_are_suppressed(void **state)
 {
     struct oche_flow_plan flows[8];

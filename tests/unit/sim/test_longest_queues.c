@@ -137,7 +137,7 @@ static void test_named_ones_are_left_out(void **state)
     ran_close(&ran);
 }
 
-/* Warm-up is left out, and so are ports without a packet; a sweep's runs keep nothing. */
+/* Warm-up is left out, and so are ports without a packet. A sweep's runs keep no such series. */
 static void test_what_is_left_out(void **state)
 {
     static const char one[] = "topology: {type: star, hosts: 3, host_rate: 10Gbps}\n"
@@ -147,7 +147,7 @@ static void test_what_is_left_out(void **state)
     struct ran ran = ran_open(one, true, 1), none = ran_open(one, false, 1);
 
     (void)state;
-    assert_int_equal(oche_world_longest_count(ran.world), 2); /* there, and back for ACKs */
+    assert_int_equal(oche_world_longest_count(ran.world), 2); /* in both directions, for the ACKs */
     assert_int_equal(oche_world_longest_count(none.world), 0);
     assert_int_equal(ran.totals.hash, none.totals.hash);
     snprintf(text, sizeof(text), "%swarmup: 1ms\n", one);

@@ -41,7 +41,7 @@ static void assert_near(uint64_t rate, double want, double tolerance)
         fail_msg("a rate is %.1f Mbps, not %.1f Mbps", (double)rate / 1e6, want / 1e6);
 }
 
-/* In all switches' queues. */
+/* Returns the bytes in all switches' queues. */
 static uint64_t queued(const struct small_world *small)
 {
     const struct oche_world *world = small->world;

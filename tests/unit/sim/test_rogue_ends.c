@@ -93,7 +93,7 @@ static const struct oche_flow_received *run_impatient(const char *lost)
     return small.world->flows.received;
 }
 
-/* Batches are given up before their data has left the queue: the run waits for it. */
+/* Batches are given up before their data has left the queue. The run waits for the data. */
 static void test_last_data(void **state)
 {
     const struct oche_flow_received *received = run_impatient(NULL);
@@ -112,7 +112,7 @@ static void test_last_data(void **state)
     close_world();
 }
 
-/* Verbs smaller than a packet need a packet each, with all headers. */
+/* A verb smaller than a packet is one packet, with all headers. */
 static void test_small_verbs(void **state)
 {
     const uint64_t bytes[] = {500, 501, 1000, 4000, 4499};

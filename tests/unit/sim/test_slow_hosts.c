@@ -28,7 +28,7 @@ static double gbps_of(const struct ran *ran, uint32_t flow)
            (double)ran->totals.measured;
 }
 
-/* Returns the part of `line` Gbps, in frames without gaps, that is payload. */
+/* Returns the payload rate of `line` Gbps of frames without gaps. */
 static double payload_of(double line)
 {
     return line * 1024 / oche_frame_bytes(OCHE_RC_WRITE_MIDDLE, 1024, false);
@@ -148,7 +148,7 @@ static void test_a_storm_stops_who_sends_there(void **state)
     ran_close(&ran);
 }
 
-/* Only the classes that the storm names are paused; smaller quanta, more frames. */
+/* Only the classes of the storm are paused; smaller quanta need more frames. */
 static void test_priorities_and_quanta(void **state)
 {
     /* Half of 1000 quanta is 2.56 us: 1980 us have 773, and one frame comes before. */

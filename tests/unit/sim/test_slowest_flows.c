@@ -36,7 +36,7 @@ static bool counts(const struct ran *ran, uint32_t flow, oche_time from)
            flows->sent[flow].started >= from;
 }
 
-/* The three are those with the most lost time of all large flows, in order. */
+/* The three large flows that lost the most time, in order. */
 static void assert_slowest(const struct ran *ran, oche_time from)
 {
     const struct oche_flows *flows = oche_world_flows(ran->world);

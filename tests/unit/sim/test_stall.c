@@ -218,7 +218,10 @@ static void assert_cut_off(const char *rest, uint64_t completed, const char *say
 #define FLOWS "workload: {type: incast, degree: 3, bytes: 2MB, senders: next}\n"
 #define QUICK "host: {ack_timeout: 50us}\n"
 
-/* A sender, the receiver, the switch; known during the warm-up; the others are delivered first. */
+/*
+ * A sender, the receiver, the switch; noticed during the warm-up; the other flows are delivered
+ * first.
+ */
 static void test_cut_off(void **state)
 {
     (void)state;

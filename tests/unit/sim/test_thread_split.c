@@ -110,7 +110,7 @@ static void test_parts(void **state)
         assert_int_equal(made.shares->parts[i].hosts, 4); /* a pod each */
         assert_true(made.shares->parts[i].switches >= 4);
     }
-    assert_in_range(made.shares->cut_links, 12, 16); /* to the cores, that is */
+    assert_in_range(made.shares->cut_links, 12, 16); /* those to the cores */
     unmake(&made);
 }
 

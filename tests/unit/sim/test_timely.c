@@ -23,7 +23,7 @@
 struct result {
     double share;   /* the first flow's share of the bytes received after warm-up */
     double goodput; /* of both, bits per second */
-    double queue;   /* of the bottleneck, mean, bytes on the line */
+    double queue;   /* mean queue of the bottleneck, bytes on the line */
 };
 
 /* RTT of the last packet of a segment in an empty network, less its own time at line rate. */

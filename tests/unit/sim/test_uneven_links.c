@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks of a file whose links differ: no host's link, and no ToR's, stands for all others. */
+/*
+ * Networks of a file whose links differ, so one host's link, or one ToR's, is not typical of the
+ * others.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +15,7 @@
 
 #define FAST "400Gbps 1us\n"
 #define SLOW "25Gbps 1us\n"
-/* Storage and GPU servers at one switch, in one order of their lines and in another. */
+/* Storage and GPU servers at one switch, with their lines in two orders. */
 #define MIXED_LINKS                                                                                \
     "switch s0\nlink gpu0 s0 " FAST "link gpu1 s0 " FAST "link disk0 s0 " SLOW "link disk1 "       \
     "s0 " SLOW
@@ -54,7 +57,7 @@ static uint32_t host(const struct made *made, const char *name)
     return oche_topology_find(&made->world->topology, name);
 }
 
-/* Returns the bytes of all flows from a host, whether the run comes to them or not. */
+/* Returns the bytes of all flows from a host, even of flows that the run does not reach. */
 static double planned(const struct made *made, const char *name)
 {
     struct oche_flow_walk walk = oche_flow_walk(&made->world->flows);
@@ -109,7 +112,7 @@ static void test_load_of_uplinks(void **state)
     end(&made);
 }
 
-/* All hosts together offer the load; hosts that are drawn send alike. */
+/* All hosts together offer the load; the hosts of a random draw send equally. */
 static void test_load_of_groups(void **state)
 {
     struct made made = make(SWAPPED, "congestion_control: none\nduration: 2ms\n"
@@ -123,7 +126,7 @@ static void test_load_of_groups(void **state)
     end(&made);
 }
 
-/* What goes on and on does so to the end, on every link. */
+/* Endless workloads use every link until the end. */
 static void test_endless(void **state)
 {
     static const char *const workloads[] = {
@@ -156,7 +159,7 @@ static void test_endless(void **state)
     }
 }
 
-/* Writes a star of hosts, of which one in the middle of the file is far away. */
+/* Writes a star of hosts; one in the middle of the file is far away. */
 static void write_far(char *text, size_t bytes, unsigned hosts, unsigned far, const char *far_link)
 {
     size_t used = 0;
@@ -205,7 +208,7 @@ static void test_far_hosts(void **state)
     }
 }
 
-/* A slow host far away makes timeouts long, and the windows of its own rate. */
+/* A slow host far away makes timeouts long, and windows long for its own rate. */
 static void test_slow_host_far_away(void **state)
 {
     static char text[4096];
@@ -220,7 +223,7 @@ static void test_slow_host_far_away(void **state)
     end(&made);
 }
 
-/* A remark on the rate is about a host that has it. */
+/* A remark on a rate names a host that has it. */
 static void test_rate_remark(void **state)
 {
     static const char *const files[] = {MIXED, SWAPPED};
@@ -236,7 +239,7 @@ static void test_rate_remark(void **state)
     }
 }
 
-/* The name of parallel links means both, with a number one of them. */
+/* The name of parallel links means both; with a number it means one of them. */
 static void test_parallel_links_fail(void **state)
 {
     static const struct {

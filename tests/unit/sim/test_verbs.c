@@ -80,7 +80,7 @@ static void a_read_has_one_request(void **state)
     assert_int_equal(stats_of(&small, 2)->data_bytes_received, 0);
     assert_int_equal(stats_of(&small, 2)->acks_sent, 0);
     assert_int_equal(small.totals.hops, 2 * 101);
-    /* Both happen when the last byte is there: no ACK travels back. */
+    /* Both happen when the last byte arrives: no ACK travels back. */
     const struct oche_flows *flows = oche_world_flows(small.world);
     assert_true(flows->sent[0].completed == flows->received[0].delivered);
     small_world_end(&small);
@@ -293,7 +293,7 @@ static void longer_than_a_message(void **state)
     }
 }
 
-/* A flow that fails in one of its messages fails once, with the reason of the first. */
+/* A flow fails once, even if it has several messages, with the reason of the first failure. */
 static void a_message_that_fails(void **state)
 {
     (void)state;
