@@ -6,9 +6,10 @@ right; status 2; and no folder, file or half a file made.
 Environment: OCHE.
 """
 import os
-import subprocess
 import sys
 import tempfile
+
+from checks import failures, report, run_program
 
 OCHE = os.environ["OCHE"]
 BASE = """\
@@ -517,8 +518,7 @@ COMMANDS = [
 
 
 def run(arguments, where):
-    return subprocess.run([OCHE, "run", *arguments], cwd=where, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False)
+    return run_program(OCHE, "run", *arguments, cwd=where)
 
 
 def judge(done, what, said, where, before):
@@ -538,7 +538,6 @@ def judge(done, what, said, where, before):
 
 
 def main():
-    failures = []
     with tempfile.TemporaryDirectory() as where:
         for name, text in FILES.items():
             with open(os.path.join(where, name), "w", encoding="utf-8") as file:
@@ -549,12 +548,12 @@ def main():
         before = sorted(os.listdir(where))
         for arguments, said in COMMANDS:
             arguments = ["s.yaml" if a == "S" else a for a in arguments]
-            failures += judge(run(arguments, where), arguments, said, where, before)
+            failures.extend(judge(run(arguments, where), arguments, said, where, before))
         for old, new, said in CHANGED:
             assert BASE.count(old) == 1, old
             with open(path, "w", encoding="utf-8") as file:
                 file.write(BASE.replace(old, new))
-            failures += judge(run(["s.yaml"], where), new, said, where, before)
+            failures.extend(judge(run(["s.yaml"], where), new, said, where, before))
         # And nothing is wrong with what was changed.
         with open(path, "w", encoding="utf-8") as file:
             file.write(BASE)
@@ -562,9 +561,7 @@ def main():
         if done.returncode != 0 or done.stderr != "" or not os.path.exists(
                 os.path.join(where, "out", "s", "run.sqlite")):
             failures.append(f"the scenario itself: {done.returncode}, {done.stderr}")
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

@@ -6,21 +6,15 @@ Environment: BUILD, SOURCE.
 """
 import os
 import re
-import subprocess
 import sys
+
+from checks import must, run_program
 
 BENCH = os.path.join(os.environ["SOURCE"], "tools", "bench-rogue")
 
 
 def run(*words):
-    return subprocess.run([sys.executable, BENCH, *words], capture_output=True, text=True,
-                          check=False, timeout=500)
-
-
-def check(truth, *what):
-    if not truth:
-        print("FAILED:", *what)
-        sys.exit(1)
+    return run_program(sys.executable, BENCH, *words, timeout=500)
 
 
 def rows(said, begins):
@@ -33,21 +27,21 @@ def main():
                         (["rtt", "--rate", "0", build], "1 to 400000"),
                         (["cpu", "/nowhere"], "/nowhere: there is no oche")):
         done = run(*words)
-        check(done.returncode == 2 and says in done.stderr and done.stdout == "", words, done)
+        must(done.returncode == 2 and says in done.stderr and done.stdout == "", words, done)
     done = run("cpu", "--quick", build)
-    check(done.returncode == 0, done)
+    must(done.returncode == 0, done)
     number = r"\d+\.\d+"
-    check(rows(done.stdout, rf"\| (READ, RC|WRITE, UC), \d+ KiB \| .*{number} \|$") == 13 and
-          rows(done.stdout, rf"\| (Fig \d|own) \| .* \| {number} \| {number} \|") == 10,
-          done.stdout)
+    must(rows(done.stdout, rf"\| (READ, RC|WRITE, UC), \d+ KiB \| .*{number} \|$") == 13 and
+         rows(done.stdout, rf"\| (Fig \d|own) \| .* \| {number} \| {number} \|") == 10,
+         done.stdout)
     done = run("rtt", "--quick", build)
     if done.returncode == 77:
         print(done.stdout)
         return 77
-    check(done.returncode == 0, done)
+    must(done.returncode == 0, done)
     three = r"-?\d+\.\d, -?\d+\.\d, -?\d+\.\d"
-    check(rows(done.stdout, rf"\| (READ|WRITE), (UC|RC) \|.*{three}") == 3, done.stdout)
-    check(rows(done.stdout, r"- .*: -?[\dinf.]+, .* to .*: (not )?met$") == 15, done.stdout)
+    must(rows(done.stdout, rf"\| (READ|WRITE), (UC|RC) \|.*{three}") == 3, done.stdout)
+    must(rows(done.stdout, r"- .*: -?[\dinf.]+, .* to .*: (not )?met$") == 15, done.stdout)
     return 0
 
 

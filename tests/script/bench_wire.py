@@ -12,6 +12,8 @@ import sys
 import tempfile
 import time
 
+from checks import must, run_program
+
 BENCH = os.path.join(os.environ["SOURCE"], "tools", "bench-wire")
 BUILD = os.environ["BUILD"]
 IB_WRITE_BW = """\
@@ -38,12 +40,6 @@ LIMIT = "8"  # seconds; other tests run beside this one
 NEEDED = ("setpriv", "cat", "sh", "ib_write_bw", "ib_write_lat")
 
 
-def check(true, *what):
-    if not true:
-        print("FAILED:", *what)
-        sys.exit(1)
-
-
 def load():
     loader = importlib.machinery.SourceFileLoader("bench_wire", BENCH)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_wire", loader))
@@ -54,10 +50,10 @@ def load():
 
 def reads(bench):
     options = bench.arguments_of([BUILD])
-    check((options.runs, options.seconds) == (5, 2), "defaults", options)
+    must((options.runs, options.seconds) == (5, 2), "defaults", options)
 
     def near(value, wanted):
-        check(abs(value - wanted) < 1e-6 * wanted, value, "is not", wanted)
+        must(abs(value - wanted) < 1e-6 * wanted, value, "is not", wanted)
 
     for said, measure, wanted in (
             (IB_WRITE_BW, lambda: bench.perftest(options, "ib_write_bw", 65536), 38.24),
@@ -74,13 +70,13 @@ def reads(bench):
             measure()
         except bench.Failed:
             continue
-        check(False, "a value of nothing")
+        must(False, "a value of nothing")
 
 
 def refuses():
     for words in (["--runs", "0"], ["--seconds", "31"], ["--runs", "many"], ["/nowhere"]):
-        done = subprocess.run([BENCH, *words], text=True, capture_output=True, check=False)
-        check(done.returncode == 2 and not done.stdout, words, done)
+        done = run_program(BENCH, *words)
+        must(done.returncode == 2 and not done.stdout, words, done)
 
 
 def left(folder):
@@ -117,10 +113,9 @@ def runs_with_what_there_is():
                        "    listening.bind(('127.0.0.1', port))\n"
                        "    listening.listen()\n"
                        "time.sleep(600)\n")
-        done = subprocess.run([sys.executable, BENCH, "--quick", "--limit", LIMIT, BUILD],
-                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              check=False, timeout=350, env=dict(os.environ, PATH=folder))
-        check(done.returncode == 1, done)
+        done = run_program(sys.executable, BENCH, "--quick", "--limit", LIMIT, BUILD, timeout=350,
+                           env=dict(os.environ, PATH=folder))
+        must(done.returncode == 1, done)
         for line in (r"^\d{4}-\d\d-\d\d, \d+ cores.*1 run of each",
                      r"^\| ib_write_bw, 64 KiB \| \d+\.\d\d Gbit/s \| ",
                      r"^\| ib_write_lat, 8 B \| \d", r"^\| ib_write_lat, 8 B, UC \| \d",
@@ -130,16 +125,16 @@ def runs_with_what_there_is():
                      r"^\| UCX over TCP, put, 64 KiB \| failed \| \|$",
                      r"^- ib_write_bw, 64 KiB: \d\.\d\d of raw UDP.*: (not )?met$",
                      r"^- ib_write_bw, 64 KiB beside UCX over TCP, put, 64 KiB: not measured$"):
-            check(re.search(line, done.stdout, re.M), line, done.stdout, done.stderr)
+            must(re.search(line, done.stdout, re.M), line, done.stdout, done.stderr)
         for line in (r"not installed, so not measured: fi_pingpong, ib_read_bw, ib_send_bw, "
                      r"ib_send_lat \(Debian: libfabric-bin perftest\)",
                      r"iperf3, TCP, run 1: iperf3 -s .*: iperf3: error - no",
                      rf"UCX over TCP, put, 8 B, run 1: not done after {LIMIT} s"):
-            check(re.search(line, done.stderr), line, done.stderr)
+            must(re.search(line, done.stderr), line, done.stderr)
         end = time.monotonic() + 10
         while left(folder) and time.monotonic() < end:
             time.sleep(0.05)
-        check(not left(folder), "left behind:", left(folder))
+        must(not left(folder), "left behind:", left(folder))
 
 
 def alone():

@@ -12,9 +12,10 @@ import subprocess
 import sys
 import tempfile
 
+from checks import claim, report, run_program
+
 OCHE = os.environ["OCHE"]
 SCENARIOS = os.path.join(os.environ["SOURCE"], "scenarios")
-failures = []
 
 
 def run(*arguments):
@@ -30,23 +31,14 @@ def paper(*arguments):
 
 
 def raw(*arguments):
-    return subprocess.run([OCHE, "buffers", *arguments], capture_output=True, text=True,
-                          check=False)
-
-
-def check(what, holds, result=None):
-    if not holds:
-        failures.append(what)
-        print("FAILED:", what)
-        if result is not None:
-            print(f"  status {result.returncode}\n  {result.stdout[-3000:]}\n  {result.stderr}")
+    return run_program(OCHE, "buffers", *arguments)
 
 
 def test_paper():
     """The paper's switch, with its 22.4 KB as an input: 24.47 KB and 21.75 KB; where it prints
     0.85 KB, its own formula gives 0.765 KB."""
     done = paper()
-    check("status", done.returncode == 0 and done.stderr == "", done)
+    claim("status", done.returncode == 0 and done.stderr == "", done)
     for line in ("t_flight = 22,400 B, given",
                  "H = p n t_flight = 8 x 32 x 22,400 B = 5,734,400 B",
                  "S = B - H = 12,000,000 B - 5,734,400 B = 6,265,600 B",
@@ -55,40 +47,40 @@ def test_paper():
                  "t_PFC = beta (S - s) / p = 8 x (6,265,600 B - s) / 8; 6,265,600 B when all is "
                  "free",
                  "t_ECN < beta S / (p n (beta + 1)) = 8 x 6,265,600 B / (8 x 32 x 9) = 21,755.5 B"):
-        check(f"says {line!r}", "  " + line + "\n" in done.stdout, done)
+        claim(f"says {line!r}", "  " + line + "\n" in done.stdout, done)
     trident = run("--preset", "trident2", "--priorities", "8", "--beta", "8", "--mtu", "1500B",
                   "--headroom", "22.4KB")
-    check("its chip", trident.stdout == done.stdout, trident)
+    claim("its chip", trident.stdout == done.stdout, trident)
     for alpha in (["--alpha", "1"], ["--alpha", "1", "--beta", "8"]):
-        check(f"{alpha}", " 21,755.5 B" in paper(*alpha).stdout)
-    check("alpha 1/8 is beta 1", "beta = alpha p = 0.125 x 8 = 1\n" in
+        claim(f"{alpha}", " 21,755.5 B" in paper(*alpha).stdout)
+    claim("alpha 1/8 is beta 1", "beta = alpha p = 0.125 x 8 = 1\n" in
           paper("--alpha", "1/8").stdout)
     little = paper("--headroom", "10KB", "--cable", "100m")
-    check("less than the formula", little.returncode == 1 and
+    claim("less than the formula", little.returncode == 1 and
           "t_flight = 10,000 B, given: TOO LITTLE for a link that needs 10,620 B; packets may be "
           "lost\n" in little.stdout, little)
-    check("24,475 B are not enough", paper("--kmin", "22KB").returncode == 1)
-    check("21.7 KB are", paper("--kmin", "21.7KB").returncode == 0)
+    claim("24,475 B are not enough", paper("--kmin", "22KB").returncode == 1)
+    claim("21.7 KB are", paper("--kmin", "21.7KB").returncode == 0)
 
 
 def test_formula():
     """Headroom from the link: 40 Gbps, 100 m, 500 ns: 7500 + 2 x 1518 + 84 bytes."""
     done = paper("--cable", "100m")
-    check("headroom", "= 7,500 B + 3,036 B + 84 B = 10,620 B" in done.stdout, done)
-    check("cable and delay", paper("--delay", "500ns").stdout.split("\n")[3:] ==
+    claim("headroom", "= 7,500 B + 3,036 B + 84 B = 10,620 B" in done.stdout, done)
+    claim("cable and delay", paper("--delay", "500ns").stdout.split("\n")[3:] ==
           done.stdout.split("\n")[3:])
-    check("the formula, if asked for", "2 x 1us + 500ns) + 2 x 1,518 B + 84 B" in
+    claim("the formula, if asked for", "2 x 1us + 500ns) + 2 x 1,518 B + 84 B" in
           paper("--headroom", "auto").stdout)
-    check("other numbers", "= 100,000 B + 18,468 B + 84 B = 118,552 B" in
+    claim("other numbers", "= 100,000 B + 18,468 B + 84 B = 118,552 B" in
           run("--rate", "400Gbps", "--cable", "0.15km", "--mtu", "9216B", "--buffer", "64MB",
               "--ports", "32", "--priorities", "2").stdout)
     full = run("--preset", "tomahawk", "--cable", "1km", "--mtu", "9216B", "--priorities", "8")
-    check("no memory for that", full.returncode == 1 and
+    claim("no memory for that", full.returncode == 1 and
           "It would do for 3 priorities, or with shorter cables." in full.stdout, full)
     full = run("--preset", "tomahawk", "--cable", "100km")
-    check("no memory at all", full.returncode == 1 and "Not even one priority" in full.stdout, full)
+    claim("no memory at all", full.returncode == 1 and "Not even one priority" in full.stdout, full)
     three = run("--preset", "tomahawk", "--cable", "1km", "--mtu", "9216B", "--priorities", "3")
-    check("three fit", three.returncode == 0 and
+    claim("three fit", three.returncode == 0 and
           re.search(r"^3 +14.4MB +1.62MB ", three.stdout, re.M), three)
 
 
@@ -105,18 +97,18 @@ def test_kinds_of_ports():
                  "6,947,200 B\n",
                  "t_PFC <= S / (p n) = 57,052,800 B / (2 x 80) = 356,580 B\n",
                  "= 8 x 57,052,800 B / (2 x 80 x 9) = 316,960.0 B\n"):
-        check(f"says {line!r}", done.returncode == 0 and line in done.stdout, done)
+        claim(f"says {line!r}", done.returncode == 0 and line in done.stdout, done)
     # Kinds that are the same are one; what is not said is as for all.
     one = paper("--ports", "24,8@100m", "--rate", "40Gbps", "--cable", "100m").stdout
     same = paper("--ports", "32", "--cable", "100m").stdout
-    check("the same ports", one[one.index("  S = B"):] == same[same.index("  S = B"):] and
+    claim("the same ports", one[one.index("  S = B"):] == same[same.index("  S = B"):] and
           "8 x (24 x 10,620 B + 8 x 10,620 B)" in one)
     full = run("--preset", "tomahawk3", "--ports", "8x400Gbps@5km,64x100Gbps@3m", "-p", "8",
                "--mtu", "1500B")
-    check("does not fit", full.returncode == 1 and "It would do for 3 priorities" in full.stdout,
+    claim("does not fit", full.returncode == 1 and "It would do for 3 priorities" in full.stdout,
           full)
     last = paper("--kmin", "5KB", "--cable", "100m").stdout
-    check("the verdict comes last", last.endswith("the bound is 0.227 times kmin\n"))
+    claim("the verdict comes last", last.endswith("the bound is 0.227 times kmin\n"))
 
 
 def test_defaults():
@@ -137,12 +129,12 @@ def test_defaults():
                             ("headroom_most_bytes", mine["links"][0]["headroom_bytes"]),
                             ("headroom_total_bytes", row["headroom_total_bytes"]),
                             ("shared_bytes", row["shared_bytes"])):
-            check(f"{what}: {name} is {value} and {kind[name]}", value == kind[name])
+            claim(f"{what}: {name} is {value} and {kind[name]}", value == kind[name])
         shown = subprocess.run([OCHE, "run", path, "--show-defaults"], capture_output=True,
                                text=True, check=True).stdout
         for key, value in (("switch.beta", f"{mine['beta']:g}"),
                            ("switch.pfc_priorities", f"{mine['priorities']}")):
-            check(f"{what}: {key}", re.search(rf"^{key} +(auto \()?{value}\b", shown, re.M))
+            claim(f"{what}: {key}", re.search(rf"^{key} +(auto \()?{value}\b", shown, re.M))
 
     agree([], "topology: {type: star, hosts: 32}\n", "defaults")
     agree(["--ports", "64x400Gbps"], "topology: {type: star, hosts: 64, host_rate: 400Gbps}\n",
@@ -152,31 +144,31 @@ def test_defaults():
     agree(["--alpha", "1/4"], "topology: {type: star, hosts: 32}\nswitch: {beta: 0.5}\n", "alpha")
     agree(["--preset", "paper", "--headroom", "auto", "--mtu", "1084B"],
           "topology: {type: star, hosts: 32}\ndefaults: paper\n", "the paper")
-    check("which chip", raw().stdout.startswith(
+    claim("which chip", raw().stdout.startswith(
         "switch: Broadcom Trident 3 X7 (BCM56870): B = 32,000,000 B, n = 32 ports, C = 100Gbps, "
         "p = 2 PFC priorities\nchip: the smallest chip that has these ports\n"))
-    check("no chip", "chip: the largest chip; none has these ports\n" in
+    claim("no chip", "chip: the largest chip; none has these ports\n" in
           raw("--ports", "65x800Gbps").stdout)
-    check("given memory has no chip", raw("--buffer", "20MB").stdout.startswith(
+    claim("given memory has no chip", raw("--buffer", "20MB").stdout.startswith(
         "switch: B = 20,000,000 B") and "\nchip: " not in raw("--buffer", "20MB").stdout)
     place.cleanup()
 
 
 def test_presets():
     done = run("--list-presets")
-    check("presets", done.returncode == 0 and "DCQCN sec 4" in done.stdout, done)
+    claim("presets", done.returncode == 0 and "DCQCN sec 4" in done.stdout, done)
     done_list = done.stdout
     names = re.findall(r"^(\w+) +[\d.]+MB +(?:[\d.]+GB +)?\d+ x ", done.stdout, re.M)
-    check("all presets work", len(names) >= 15 and "paper" in names and all(
+    claim("all presets work", len(names) >= 15 and "paper" in names and all(
         run("--preset", name, "--priorities", "1").returncode == 0 for name in names))
     done = run("--preset", "tomahawk3", "--ports", "16")
-    check("unknown is said", re.search(r"^tomahawk6 +unknown +64 x 1.60Tbps ", done_list, re.M) and
+    claim("unknown is said", re.search(r"^tomahawk6 +unknown +64 x 1.60Tbps ", done_list, re.M) and
           re.search(r"^jericho3 +48MB +32GB +unknown ", done_list, re.M))
     for name, options in (("tomahawk6", ["--buffer", "200MB"]), ("jericho3", ["--ports", "8"])):
-        check(f"{name} with what is unknown", raw("--preset", name, *options).returncode == 0)
-    check("deep memory", "chip: the memory on the chip; HBM, and that packets wait at the ingress, "
+        claim(f"{name} with what is unknown", raw("--preset", name, *options).returncode == 0)
+    claim("deep memory", "chip: the memory on the chip; HBM, and that packets wait at the ingress, "
           "are left out\n" in raw("--preset", "jericho2").stdout)
-    check("what is given goes before", "B = 64,000,000 B, n = 16 ports, C = 400Gbps" in done.stdout,
+    claim("what is given goes before", "B = 64,000,000 B, n = 16 ports, C = 400Gbps" in done.stdout,
           done)
 
 
@@ -184,9 +176,9 @@ def test_json():
     """The numbers of --json are those of the text, and so is the status."""
     def both(*arguments):
         text, json_text = run(*arguments), run(*arguments, "--json")
-        check(f"{arguments}: statuses", text.returncode == json_text.returncode, json_text)
+        claim(f"{arguments}: statuses", text.returncode == json_text.returncode, json_text)
         document = json.loads(json_text.stdout)
-        check(f"{arguments}: yes", document.get("yes", True) == (text.returncode == 0), json_text)
+        claim(f"{arguments}: yes", document.get("yes", True) == (text.returncode == 0), json_text)
         return text.stdout, document
 
     for options in ([], ["--headroom", "10KB"], ["--kmin", "22KB"], ["--kmin", "400KB"],
@@ -195,16 +187,16 @@ def test_json():
                                             "64MB", "--priorities", "2"]):
         text, document = both(*options)
         row = document["by_priorities"][-1]
-        check(f"{options}: H", f" = {row['headroom_total_bytes']:,} B\n" in text, None)
-        check(f"{options}: fits", document["headroom_fits"] == ("S = B - H" in text))
-        check(f"{options}: enough", document["headroom_enough"] == ("TOO LITTLE" not in text))
+        claim(f"{options}: H", f" = {row['headroom_total_bytes']:,} B\n" in text, None)
+        claim(f"{options}: fits", document["headroom_fits"] == ("S = B - H" in text))
+        claim(f"{options}: enough", document["headroom_enough"] == ("TOO LITTLE" not in text))
         if document["headroom_fits"]:
-            check(f"{options}: bounds", all(f" = {int(row[name] * 10) / 10:,.1f} B" in text
+            claim(f"{options}: bounds", all(f" = {int(row[name] * 10) / 10:,.1f} B" in text
                                             for name in ("static_ecn_bytes", "dynamic_ecn_bytes")))
-        check(f"{options}: links", all(f" = {link['headroom_needed_bytes']:,} B" in text or
+        claim(f"{options}: links", all(f" = {link['headroom_needed_bytes']:,} B" in text or
                                        "given" in text for link in document["links"]))
     _, document = both("--list-presets")
-    check("presets", len(document["presets"]) >= 11 and
+    claim("presets", len(document["presets"]) >= 11 and
           document["presets"][0]["buffer_bytes"] == 12000000)
     for options in ([], ["--set", "switch.kmin=9MB", "--set", "switch.kmax=10MB"],
                     ["--set", "switch.ecn=false", "--set", "congestion_control=none"],
@@ -212,14 +204,14 @@ def test_json():
                     ["--set", "congestion_control=none"], ["--set", "switch.headroom_scale=0.5"]):
         text, document = both("--check", scenario("incast.yaml"), *options)
         for kind in document["switches"]:
-            check(f"{options}: kind", f"S = B - H = {kind['buffer_bytes']:,} B - " in text and
+            claim(f"{options}: kind", f"S = B - H = {kind['buffer_bytes']:,} B - " in text and
                   f" = {int(kind['ecn_bound_bytes'] * 10) / 10:,.1f} B" in text and
                   kind["sure"] == (": not sure" not in text), None)
-            check(f"{options}: changes", kind["changes"] ==
+            claim(f"{options}: changes", kind["changes"] ==
                   re.findall(r"^    (switch\.\w+=.*)$", text, re.M), None)
-        check(f"{options}: switches", (document["switches"] == []) == ("S = B - H" not in text))
+        claim(f"{options}: switches", (document["switches"] == []) == ("S = B - H" not in text))
     done = run("--check", scenario("none.yaml"), "--json")
-    check("no scenario", done.returncode == 2 and done.stdout == "", done)
+    claim("no scenario", done.returncode == 2 and done.stdout == "", done)
 
 
 def scenario(name):
@@ -228,37 +220,37 @@ def scenario(name):
 
 def test_check():
     done = run("--check", scenario("incast.yaml"))
-    check("incast is sure", done.returncode == 0 and done.stderr == "" and
+    claim("incast is sure", done.returncode == 0 and done.stderr == "" and
           "\nECN is sure to act before PFC\n" in done.stdout, done)
     # 9,401,253 B - 5,000 B at 15 x 40 Gbps; 4 x 1 us, a packet of 1,106 B and twice 86 B.
-    check("how soon PAUSEs come", "    at line rate, 125us after it was at kmin\n" in done.stdout
+    claim("how soon PAUSEs come", "    at line rate, 125us after it was at kmin\n" in done.stdout
           and "\nround trip where nothing waits: up to 4.26us\n" in done.stdout, done)
-    check("its bound", "= 8 x 9,988,832 B / (8 x 16 + 8 x 1 x 17) = 302,691.8 B" in done.stdout,
+    claim("its bound", "= 8 x 9,988,832 B / (8 x 16 + 8 x 1 x 17) = 302,691.8 B" in done.stdout,
           done)
     in_use = ["--set", "switch.preset=deployed", "--check"]
     done = run(*in_use, scenario("incast.yaml"))
-    check("one rate", done.stdout.split(": ", 1)[1].startswith(
+    claim("one rate", done.stdout.split(": ", 1)[1].startswith(
         "B = 12,000,000 B, kmin 40,000 B, kmax 160,000 B\n"), done)
     done = run(*in_use, scenario("demo.yaml"))
-    check("two rates", done.stdout.split(": ", 1)[1].startswith(
+    claim("two rates", done.stdout.split(": ", 1)[1].startswith(
         "B = 32,000,000 B, kmin 25,000 to 100,000 B, kmax 100,000 to 400,000 B (by the port's rate)"
         "\n") and "  kmin 25,000 B at its slowest port, 100,000 B at its fastest, which marks last:"
         "\n" in done.stdout, done)
     done = run("--check", scenario("demo.yaml"))
-    check("kinds of switches", re.findall(r"^(\d+ \w+) switches", done.stdout, re.M) ==
+    claim("kinds of switches", re.findall(r"^(\d+ \w+) switches", done.stdout, re.M) ==
           ["8 ToR", "8 aggregation", "4 core"], done)
     # The paper's switch, all its ports and priorities; one port cannot feed itself.
     done = run("--check", scenario("thresholds.yaml"), "--set", "switch.threshold=dynamic",
                "--all-priorities")
-    check("as the paper has it", "/ (8 x 31 + 8 x 8 x 32) = 21,831.3 B" in done.stdout, done)
-    check("no PFC", run("--check", scenario("incast.yaml"), "--set", "switch.pfc=false")
+    claim("as the paper has it", "/ (8 x 31 + 8 x 8 x 32) = 21,831.3 B" in done.stdout, done)
+    claim("no PFC", run("--check", scenario("incast.yaml"), "--set", "switch.pfc=false")
           .returncode == 0)
     done = run("--check", scenario("headroom.yaml"), "--set", "switch.ecn=false")
-    check("no ECN", done.returncode == 1 and "nothing is marked" in done.stdout, done)
+    claim("no ECN", done.returncode == 1 and "nothing is marked" in done.stdout, done)
     # A bound on kmin says nothing if no packet asks for a mark.
     for scheme in ("none", "timely", "timely_patched"):
         done = run("--check", scenario("incast.yaml"), "--set", f"congestion_control={scheme}")
-        check(f"{scheme} is not marked", done.returncode == 1 and
+        claim(f"{scheme} is not marked", done.returncode == 1 and
               f"congestion_control is {scheme}, whose packets ask for no marks" in done.stdout and
               "= 302,691.8 B" in done.stdout and
               done.stdout.endswith("\nECN does not act before PFC: congestion_control is "
@@ -266,13 +258,13 @@ def test_check():
     # Headroom that the links need more of.
     done = run("--check", scenario("headroom.yaml"), "--set", "congestion_control=dcqcn", "--set",
                "switch.headroom_scale=0.9")
-    check("too little headroom", done.returncode == 1 and
+    claim("too little headroom", done.returncode == 1 and
           "headroom of a port and priority: 30,185 B:\n  TOO LITTLE for a link that needs 33,538 "
           "B; packets may be lost\n" in done.stdout and "\nheadroom is too little: " in done.stdout,
           done)
     done = run("--check", scenario("headroom.yaml"), "--set", "congestion_control=dcqcn", "--set",
                "host.pfc_response=5us")
-    check("headroom for slow hosts", done.returncode == 0 and "too little" not in
+    claim("headroom for slow hosts", done.returncode == 0 and "too little" not in
           done.stdout.lower() and "headroom of a port and priority: 89,788 B\n" in done.stdout,
           done)
     # A port of 100 Gbps down, fed by three others and four of 400 Gbps, gets 1.8 Tbps more than it
@@ -281,19 +273,19 @@ def test_check():
                "topology={type: leaf_spine, leaves: 2, spines: 4, hosts_per_leaf: 4, host_rate: "
                "100Gbps, link_rate: 400Gbps, delay: 15ns, link_delay: 15ns}", "--set",
                "switch.buffer=64MB", "--set", "workload.degree=7", "--set", "measure={}")
-    check("unequal ports", done.returncode == 0 and "S = B - H = 64,000,000 B - 1,206,432 B = "
+    claim("unequal ports", done.returncode == 0 and "S = B - H = 64,000,000 B - 1,206,432 B = "
           "62,793,568 B\n" in done.stdout and "    at line rate, 244us after it was at kmin\n" in
           done.stdout and done.stdout.count("at line rate") == 1, done)
     # Errors of the routes are printed here, too.
     done = run("--check", scenario("loop.yaml"), "--set", "congestion_control=dcqcn")
-    check("loop", done.returncode == 0 and "\nflow 0, host2 to host0, can never arrive: " in
+    claim("loop", done.returncode == 0 and "\nflow 0, host2 to host0, can never arrive: " in
           done.stdout and "\nThe routes allow a cyclic buffer dependency: leaf1:spine0 → "
           "spine0:leaf1 → leaf1:spine0, class 0. " in done.stdout and
           "one port can feed m = 1 other; " in done.stdout and "incast of 1 port pauses" in
           done.stdout, done)
     done = run("--check", scenario("loop.yaml"), "--set", "congestion_control=dcqcn", "--set",
                "switch.mechanisms=iofd")
-    check("deflected out of a loop", done.returncode == 0 and "can arrive only if it is deflected, "
+    claim("deflected out of a loop", done.returncode == 0 and "can arrive only if it is deflected, "
           "and out of order: " in done.stdout and "never arrive" not in done.stdout, done)
 
 
@@ -301,29 +293,29 @@ def test_tiers():
     """Each switch is checked with what its tier has, and advice names the tier's key."""
     check_tor = ["--check", scenario("demo.yaml"), "--set"]
     done = run(*check_tor, "switch.core.ecn=false")
-    check("a tier that does not mark", done.returncode == 1 and
+    claim("a tier that does not mark", done.returncode == 1 and
           "\n  marks nothing: PFC acts alone\n" in done.stdout and "enough:\n    "
           "switch.core.ecn=true\n" in done.stdout and "18,446" not in done.stdout, done)
     document = json.loads(run(*check_tor, "switch.core.ecn=false", "--json").stdout)
-    check("and in JSON", [(row["tier"], row["ecn"], row["sure"], row["changes"]) for row in
+    claim("and in JSON", [(row["tier"], row["ecn"], row["sure"], row["changes"]) for row in
                           document["switches"]] ==
           [("ToR", True, True, []), ("aggregation", True, True, []),
            ("core", False, False, ["switch.core.ecn=true"])] and
           "kmin_most_bytes" not in document["switches"][2])
     done = run(*check_tor, "switch.ecn=false", "--set", "switch.tor.ecn=true")
-    check("the only tier that marks", "\nECN is not sure" in done.stdout and
+    claim("the only tier that marks", "\nECN is not sure" in done.stdout and
           "kmin 5,000 B, kmax 200,000 B\n" in done.stdout and
           done.stdout.count("marks nothing") == 2, done)
     done = run(*check_tor, "switch.tor.threshold=static")
-    check("a threshold of its own", "; thresholds by tier\n" in done.stdout and
+    claim("a threshold of its own", "; thresholds by tier\n" in done.stdout and
           done.stdout.count("t_ECN <= t_PFC / m") == 1 and
           done.stdout.count("t_ECN <= beta S /") == 2, done)
     before = ["switch.tor.threshold=static", "--set", "switch.tor.kmin=100KB"]
     advice = re.findall(r"^    (switch\.tor\.\S+)", run(*check_tor, *before).stdout, re.M)
-    check("advice for a tier", len(advice) == 3)
+    claim("advice for a tier", len(advice) == 3)
     for change in advice:
         done = run(*check_tor, *before, "--set", change)
-        check(f"{change} is enough", done.returncode == 0, done)
+        claim(f"{change} is enough", done.returncode == 0, done)
 
 
 def test_advice():
@@ -336,21 +328,21 @@ def test_advice():
     for name, sets in cases:
         given = [word for one in sets for word in ("--set", one)]
         done = run("--check", scenario(name), *given)
-        check(f"{name} {sets} is not sure", done.returncode == 1 and
+        claim(f"{name} {sets} is not sure", done.returncode == 1 and
               "\nECN is not sure to act before PFC: "
               "make one of the changes listed\n" in done.stdout, done)
         advice = set(re.findall(r"^    (switch\.\w+=\S+)", done.stdout, re.M))
         keys = {one.split("=")[0] for one in advice}
-        check(f"{name} {sets}: there is advice", {
+        claim(f"{name} {sets}: there is advice", {
             "switch.kmin", "switch.threshold" if name == "thresholds.yaml" else "switch.buffer"} <=
               keys, done)
         # Advice is for one kind of switch; a scenario may have several: the strictest of each.
         for key in keys:
             tried = [run("--check", scenario(name), *given, "--set", one).returncode
                      for one in advice if one.startswith(key + "=")]
-            check(f"{name} {sets}: {key} does", 0 in tried, done)
+            claim(f"{name} {sets}: {key} does", 0 in tried, done)
         kmin = min(int(one[12:-1]) for one in advice if one.startswith("switch.kmin="))
-        check(f"{name} {sets}: kmin is the largest", run(
+        claim(f"{name} {sets}: kmin is the largest", run(
             "--check", scenario(name), *given, "--set", f"switch.kmin={kmin + 1}B").returncode == 1)
 
 
@@ -416,7 +408,7 @@ def test_bad_input():
         whole = not said.endswith(" ")
         right = done.stderr == said + "\n" if whole else (done.stderr.startswith(said) and
                                                           done.stderr.count("\n") == 1)
-        check(f"{arguments}: should say {said!r}",
+        claim(f"{arguments}: should say {said!r}",
               right and done.returncode == 2 and done.stdout == "", done)
 
 
@@ -424,7 +416,7 @@ def main():
     for test in (test_paper, test_defaults, test_formula, test_kinds_of_ports, test_presets,
                  test_check, test_tiers, test_advice, test_json, test_bad_input):
         test()
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

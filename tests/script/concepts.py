@@ -14,15 +14,11 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
+from checks import check, report
+
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 BLOCK = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.M)
 ENDS = {"deadlock.yaml": 3}  # the status, where it is not 0
-failures = []
-
-
-def check(truth, *words):
-    if not truth:
-        failures.append(" ".join(str(word) for word in words))
 
 
 def plain(text):
@@ -84,9 +80,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         os.symlink(os.path.join(SOURCE, "scenarios"), os.path.join(work, "scenarios"))
         check_commands(page, work)
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

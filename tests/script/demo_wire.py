@@ -14,13 +14,9 @@ import sys
 import tempfile
 import time
 
+from checks import must, run_program
+
 DEMO = os.path.join(os.environ["SOURCE"], "tools", "demo-wire")
-
-
-def check(true, *what):
-    if not true:
-        print("FAILED:", *what)
-        sys.exit(1)
 
 
 def free_port():
@@ -30,9 +26,7 @@ def free_port():
 
 
 def demo(*arguments, **environment):
-    return subprocess.run([DEMO, *arguments], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, env=dict(os.environ, **environment),
-                          timeout=250, check=False)
+    return run_program(DEMO, *arguments, env=dict(os.environ, **environment), timeout=250)
 
 
 def left(port):
@@ -58,32 +52,32 @@ def gone(port):
 
 
 def error(done, *words):
-    check(done.returncode == 1 and "Traceback" not in done.stderr, done)
+    must(done.returncode == 1 and "Traceback" not in done.stderr, done)
     last = done.stderr.strip().split("\n")[-1]
-    check(last.startswith("demo-wire: ") and all(word in last for word in words), words, done)
+    must(last.startswith("demo-wire: ") and all(word in last for word in words), words, done)
 
 
 def works():
     port = free_port()
     done = demo("-n", "100", "-p", str(port))
-    check(done.returncode == 0 and done.stderr == "", done.stdout, done.stderr)
-    check(gone(port), "processes are left", left(port))
-    check("\noche: " not in done.stdout, "counters are shown", done.stdout)
+    must(done.returncode == 0 and done.stderr == "", done.stdout, done.stderr)
+    must(gone(port), "processes are left", left(port))
+    must("\noche: " not in done.stdout, "counters are shown", done.stdout)
     for program in ("ib_write_bw", "ib_send_lat"):
         for host in ("", " localhost"):
-            check(re.search(rf"^\$ oche exec -- {program} -n 100 -p {port}{host} ", done.stdout,
-                            re.M), "no output of", program, host, done.stdout)
+            must(re.search(rf"^\$ oche exec -- {program} -n 100 -p {port}{host} ", done.stdout,
+                           re.M), "no output of", program, host, done.stdout)
     rows = re.findall(r"^ *(\d+) +100 +(.*)$", done.stdout, re.M)
-    check([row[0] for row in rows] == ["65536", "65536", "2", "2"], rows, done.stdout)
+    must([row[0] for row in rows] == ["65536", "65536", "2", "2"], rows, done.stdout)
     said = " ".join(done.stdout.strip().split("\n")[-4:])
     gbits = float(rows[1][1].split()[2]) * 65536 * 8 / 1000
     typical = float(rows[3][1].split()[2])
     for words in (f"100 WRITEs of 65,536 bytes at {gbits:.3g} Gbit/s in", " on oche_",
                   f"100 SENDs of 2 bytes each way, typically {typical:.3g} us one way, in"):
-        check(words in said, words, "not in", said)
+        must(words in said, words, "not in", said)
     # 64 KiB are at least 16 packets at any path MTU; a SEND is one, and so is its ACK.
     packets = [int(word.replace(",", "")) for word in re.findall(r"([\d,]+) RoCEv2", said)]
-    check(len(packets) == 2 and packets[0] > 1600 and packets[1] >= 400, said)
+    must(len(packets) == 2 and packets[0] > 1600 and packets[1] >= 400, said)
 
 
 def errors():
@@ -93,13 +87,13 @@ def errors():
         port = taken.getsockname()[1]
         done = demo("-p", str(port))
         error(done, f"TCP port {port}", "-p PORT")
-        check(done.stdout == "", done.stdout)
+        must(done.stdout == "", done.stdout)
     error(demo("-p", "no"), "1 to 65535")
     error(demo(OCHE="/no/oche"), "no /no/oche")
     port = free_port()
     done = demo("-n", "100", "-p", str(port), "--no-such-option")
     error(done, "the server of ib_write_bw ended with status")
-    check("no-such-option" in done.stdout, "perftest's own error is not shown", done.stdout)
+    must("no-such-option" in done.stdout, "perftest's own error is not shown", done.stdout)
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(os.environ["OCHE"], folder)  # without the library beside it
         error(demo(OCHE=os.path.join(folder, "oche")), "libibverbs-dev")
@@ -114,10 +108,10 @@ def ended(number):
         end = time.monotonic() + 60
         while len(left(port)) < 2 and time.monotonic() < end:
             time.sleep(0.05)
-        check(len(left(port)) == 2, "no server and client", left(port))
+        must(len(left(port)) == 2, "no server and client", left(port))
         running.send_signal(number)
-    check(running.returncode != 0, "status 0 after", number)
-    check(gone(port), "processes are left after", number, left(port))
+    must(running.returncode != 0, "status 0 after", number)
+    must(gone(port), "processes are left after", number, left(port))
 
 
 # A parent that ignores SIGINT (nohup, or a script's &) would have all programs ignore it.

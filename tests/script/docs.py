@@ -16,16 +16,12 @@ import subprocess
 import sys
 import tempfile
 
+from checks import check, report, run_program
+
 OCHE, SOURCE, BUILD = os.environ["OCHE"], os.environ["SOURCE"], os.environ["BUILD"]
 SANITIZED = os.environ["SANITIZED"]
-failures = []
 MANUAL = ("oche.1", "oche-buffers.1", "oche-fluid.1", "oche-report.1", "oche-reproduce.1",
           "oche-run.1", "oche-scenario.5", "oche-stat.1", "oche-sweep.1", "oche-wire.1")
-
-
-def check(truth, *what):
-    if not truth:
-        failures.append(" ".join(str(w) for w in what))
 
 
 def run(command, where=None, **environment):
@@ -72,7 +68,7 @@ def test_scenario_reference_usage():
                               (["build-none/oche"], "build-none/oche: No such file or directory; "),
                               (["--check", SOURCE], SOURCE + ": Permission denied; "),
                               (["false"], "false: run --show-defaults ended with status 1; ")):
-        done = subprocess.run([tool, *arguments], capture_output=True, text=True, check=False)
+        done = run_program(tool, *arguments)
         check(done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1 and
               done.stderr.startswith(begins) and "[--check] OCHE" in done.stderr,
               "scenario-reference", arguments, "says", done.returncode, done.stderr)
@@ -397,9 +393,7 @@ def main():
     if kept is not None:
         with open(log, "w", encoding="utf-8") as file:
             file.write(kept)
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

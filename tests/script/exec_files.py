@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`oche exec --files`: what programs find of a device's files, and that other files are as ever."""
 import os
-import subprocess
 import sys
 import tempfile
+
+from checks import must, run_program
 
 OCHE = os.environ["OCHE"]
 ATTRIBUTES = "/sys/class/infiniband/oche_lo_v4/ports/1/gid_attrs"
@@ -60,15 +61,8 @@ assert os.stat(os.path.join(FOLDER, "made")).st_mode & 0o777 == 0o640 & ~os.umas
 """
 
 
-def check(true, *what):
-    if not true:
-        print("FAILED:", *what)
-        sys.exit(1)
-
-
 def run(*words, **environment):
-    return subprocess.run([OCHE, "exec", *words], env=dict(os.environ, **environment), text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    return run_program(OCHE, "exec", *words, env=dict(os.environ, **environment))
 
 
 def main():
@@ -78,14 +72,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         ask = f"BASE, FOLDER = {ATTRIBUTES.encode()!r}, {folder!r}\n" + ASK
         done = run("--files", "--", sys.executable, "-c", ask)
-        check(done.returncode == 0 and not done.stderr, done.returncode, done.stderr)
+        must(done.returncode == 0 and not done.stderr, done.returncode, done.stderr)
     done = run("--files", "--", "sh", "-c", show)
-    check(done.stdout == f"RoCE v2\n{hooks}:{files}\n", "for a program's programs", done)
+    must(done.stdout == f"RoCE v2\n{hooks}:{files}\n", "for a program's programs", done)
     done = run("--", "sh", "-c", show)
-    check(done.stdout == hooks + "\n" and "No such file" in done.stderr, "unasked", done)
+    must(done.stdout == hooks + "\n" and "No such file" in done.stderr, "unasked", done)
     # Beside what the user has there.
     done = run("--files", "--", "sh", "-c", "echo $LD_PRELOAD", LD_PRELOAD="libc.so.6")
-    check(done.stdout == f"{hooks}:{files}:libc.so.6\n", "beside others", done)
+    must(done.stdout == f"{hooks}:{files}:libc.so.6\n", "beside others", done)
     # A copy of the program that has the one library, and not the other.
     with tempfile.TemporaryDirectory() as folder:
         for name in ("oche", "libibverbs.so.1"):
@@ -94,10 +88,9 @@ def main():
         with open(OCHE, "rb") as source, open(copy, "wb") as target:
             target.write(source.read())
         os.chmod(copy, 0o755)
-        done = subprocess.run([copy, "exec", "--files", "--", "true"], text=True,
-                              capture_output=True, check=False)
-        check(done.returncode == 2 and done.stderr.count("\n") == 1 and
-              "liboche-files.so" in done.stderr, "the library is not there", done)
+        done = run_program(copy, "exec", "--files", "--", "true")
+        must(done.returncode == 2 and done.stderr.count("\n") == 1 and
+             "liboche-files.so" in done.stderr, "the library is not there", done)
     print("ok")
 
 

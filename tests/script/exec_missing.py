@@ -6,9 +6,10 @@ compiler are left out where these are not installed.
 """
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
+
+from checks import must, run_program
 
 OCHE = os.environ["OCHE"]
 CC = os.environ["CC"].split()
@@ -57,24 +58,17 @@ UMAD = "int umad_init(void); int umad_init(void) { return -1; }\n"
 FOR_UMAD = "int umad_init(void); int main(void) { return umad_init() == 0; }\n"
 
 
-def check(true, *what):
-    if not true:
-        print("FAILED:", *what)
-        sys.exit(1)
-
-
 def run(*words, options=(), **environment):
-    return subprocess.run([OCHE, "exec", *options, "--device", ADDRESS, "--", *words], text=True,
-                          env=dict(os.environ, **environment), capture_output=True, check=False)
+    return run_program(OCHE, "exec", *options, "--device", ADDRESS, "--", *words,
+                       env=dict(os.environ, **environment))
 
 
 def compile_c(folder, name, text, *more):
     path = os.path.join(folder, name)
     with open(path + ".c", "w", encoding="utf-8") as file:
         file.write(text)
-    done = subprocess.run([*CC, path + ".c", "-o", path, *more], capture_output=True, text=True,
-                          check=False)
-    check(done.returncode == 0, name, done.stderr)
+    done = run_program(*CC, path + ".c", "-o", path, *more)
+    must(done.returncode == 0, name, done.stderr)
     return path
 
 
@@ -84,9 +78,9 @@ def verbs_lines(folder):
         program = compile_c(folder, "asks", PROGRAM.replace("ASK", ask), library)
         done = run(program)
         lines = done.stderr.splitlines()
-        check(done.returncode == 0 and done.stdout == "95 95 ", ask, done)
-        check(len(lines) == (says != "") and
-              all(line.startswith("oche: ") and says in line for line in lines), ask, done.stderr)
+        must(done.returncode == 0 and done.stdout == "95 95 ", ask, done)
+        must(len(lines) == (says != "") and
+             all(line.startswith("oche: ") and says in line for line in lines), ask, done.stderr)
 
 
 def umad_lines(folder):
@@ -100,9 +94,9 @@ def umad_lines(folder):
     says = "asks the kernel's RDMA subsystem (management datagrams, umad)"
     for words, path in (([program], None), (["stat"], folder + ":" + os.environ["PATH"])):
         done = run(*words, PATH=path or os.environ["PATH"])
-        check(done.returncode == 0 and done.stderr.count("\n") == 1 and says in done.stderr, done)
+        must(done.returncode == 0 and done.stderr.count("\n") == 1 and says in done.stderr, done)
     done = run(both)
-    check(done.returncode == 0 and not done.stderr, done)
+    must(done.returncode == 0 and not done.stderr, done)
     # Damaged ones are read, too; as they may not be run, nothing is.
     with open(program, "rb") as file:
         image = file.read()
@@ -114,7 +108,7 @@ def umad_lines(folder):
         with open(part, "wb") as file:
             file.write(bytes_of_it)
         done = run(part)
-        check(done.returncode == 126 and done.stderr.endswith(": Permission denied\n"), done)
+        must(done.returncode == 126 and done.stderr.endswith(": Permission denied\n"), done)
 
 
 def ucx_lines():
@@ -123,8 +117,8 @@ def ucx_lines():
                                        ((), {"UCX_TLS": "tcp,self"}, 0),
                                        ((), {"UCX_TLS": "self,rc_verbs"}, 1)):
         done = run("ucx_info", "-d", options=options, **environment)
-        check(done.returncode == 0 and done.stderr.count("\n") == told and
-              done.stderr.count(says) == told, options, environment, done.stderr)
+        must(done.returncode == 0 and done.stderr.count("\n") == told and
+             done.stderr.count(says) == told, options, environment, done.stderr)
 
 
 def main():
@@ -138,7 +132,7 @@ def main():
             done = run(*words)
             lines = [line for line in done.stderr.splitlines()
                      if "oche:" in line and "FI_EP_MSG" not in line]  # which fi_info leaves out
-            check(not lines, words, done.stderr)
+            must(not lines, words, done.stderr)
     if shutil.which("ucx_info") is not None:
         ucx_lines()
     print("ok")

@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 
+from checks import must, run_program
+
 OCHE = os.environ["OCHE"]
 # Names of interfaces, and how many addresses of each version they have besides.
 LINKS = {"eth1": 2, "eth10": 1, "eth1_v4": 1, "eth1_2": 1, "eth1.2": 1, "lo0": 1, "e_v6_v4": 1}
@@ -29,22 +31,15 @@ for i in range(count.value):
 """
 
 
-def check(true, *what):
-    if not true:
-        print("FAILED:", *what)
-        sys.exit(1)
-
-
 def names(*options):
-    done = subprocess.run([OCHE, "exec", *options, "--", sys.executable, "-c", LIST], text=True,
-                          capture_output=True, check=False)
-    check(done.returncode == 0 and not done.stderr, done)
+    done = run_program(OCHE, "exec", *options, "--", sys.executable, "-c", LIST)
+    must(done.returncode == 0 and not done.stderr, done)
     return [tuple(line.split(" ")) for line in done.stdout.splitlines()]
 
 
 def ip(words):
-    done = subprocess.run(["ip", *words.split()], capture_output=True, text=True, check=False)
-    check(done.returncode == 0, "ip", words, done.stderr)
+    done = run_program("ip", *words.split())
+    must(done.returncode == 0, "ip", words, done.stderr)
 
 
 def add(link, number, count):
@@ -65,24 +60,24 @@ def main():
         os.execvp("unshare", ["unshare", "-Urn", sys.executable, *sys.argv])
     ip("link set lo up")
     alone = [name for name, _ in names()]
-    check(alone == ["oche_lo_v4", "oche_lo_v6"], alone)
+    must(alone == ["oche_lo_v4", "oche_lo_v6"], alone)
     before = set(alone)
     for number, (link, count) in enumerate(LINKS.items()):
         add(link, number, count)
         now = [name for name, _ in names()]
-        check(before < set(now), "a name has changed with another interface:", before, now)
+        must(before < set(now), "a name has changed with another interface:", before, now)
         before = set(now)
-    check(len(now) == len(before) == 2 + 2 * sum(LINKS.values()), now)
-    check(len(now) == 18 and {"oche_eth1_v4", "oche2_eth1_v4", "oche2_eth1_v6", "oche_eth10_v4",
-                              "oche_eth1-v4_v4", "oche_eth1.2_v6"} < before, now)
+    must(len(now) == len(before) == 2 + 2 * sum(LINKS.values()), now)
+    must(len(now) == 18 and {"oche_eth1_v4", "oche2_eth1_v4", "oche2_eth1_v6", "oche_eth10_v4",
+                             "oche_eth1-v4_v4", "oche_eth1.2_v6"} < before, now)
     for one in now:
-        check(all(other == one or not other.startswith(one) for other in now), one, now)
-    check(max(map(len, now)) < 32, now)
+        must(all(other == one or not other.startswith(one) for other in now), one, now)
+    must(max(map(len, now)) < 32, now)
     shown = dict(names("--files"))
-    check(list(shown) == now, shown)
-    check({shown[name] for name in now} == {"lo", *LINKS}, shown)
-    check(shown["oche2_eth1_v6"] == "eth1" and shown["oche_eth10_v4"] == "eth10" and
-          shown["oche_eth1-v4_v6"] == "eth1_v4" and shown["oche_eth1_2_v4"] == "eth1_2", shown)
+    must(list(shown) == now, shown)
+    must({shown[name] for name in now} == {"lo", *LINKS}, shown)
+    must(shown["oche2_eth1_v6"] == "eth1" and shown["oche_eth10_v4"] == "eth10" and
+         shown["oche_eth1-v4_v6"] == "eth1_v4" and shown["oche_eth1_2_v4"] == "eth1_2", shown)
     print("ok:", *now)
 
 

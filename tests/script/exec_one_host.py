@@ -11,13 +11,10 @@ import subprocess
 import sys
 import time
 
+from checks import fail, run_program
+
 OCHE = os.environ["OCHE"]
 PROGRAM = "ibv_rc_pingpong"
-
-
-def fail(*what):
-    print("FAILED:", *what)
-    sys.exit(1)
 
 
 def free_port():
@@ -69,8 +66,7 @@ def main():
     pairs(3)
     for how in ("busy", "adaptive", "sleep"):
         pairs(1, "--poll", how)
-    wrong = subprocess.run([OCHE, "exec", "--poll", "fast", "--", "true"], capture_output=True,
-                           text=True)
+    wrong = run_program(OCHE, "exec", "--poll", "fast", "--", "true")
     if wrong.returncode != 2 or wrong.stderr.count("\n") != 1 or "sleep" not in wrong.stderr:
         fail("--poll fast:", wrong)
 

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+from checks import must, run_program
+
 OCHE = os.environ["OCHE"]
 CC = os.environ["CC"].split()
 ADDRESS = "127.34.1.3"
@@ -26,25 +28,19 @@ STATIC = """const char *files = "/dev/infiniband/uverbs0"; int main(void) { retu
 PLAIN = "int main(void) { return 0; }\n"
 
 
-def check(true, *what):
-    if not true:
-        print("FAILED:", *what)
-        sys.exit(1)
-
-
 def run(*words, options=("--device", ADDRESS), before=(), **environment):
-    return subprocess.run([*before, OCHE, "exec", *options, "--", *words], text=True,
-                          env=dict(os.environ, **environment), capture_output=True, check=False)
+    return run_program(*before, OCHE, "exec", *options, "--", *words,
+                       env=dict(os.environ, **environment))
 
 
 def expect_line(done, *says):
-    check(done.stderr.startswith("oche exec: ") and done.stderr.count("oche exec: ") == 1, done)
-    check(all(text in done.stderr for text in says), says, done)
-    check("ld.so" not in done.stderr, done)
+    must(done.stderr.startswith("oche exec: ") and done.stderr.count("oche exec: ") == 1, done)
+    must(all(text in done.stderr for text in says), says, done)
+    must("ld.so" not in done.stderr, done)
 
 
 def expect_silence(done, stdout=None):
-    check(done.returncode == 0 and done.stderr == "" and stdout in (None, done.stdout), done)
+    must(done.returncode == 0 and done.stderr == "" and stdout in (None, done.stdout), done)
 
 
 def compile_c(folder, name, text, *more):
@@ -52,8 +48,7 @@ def compile_c(folder, name, text, *more):
     path = os.path.join(folder, name)
     with open(path + ".c", "w", encoding="utf-8") as file:
         file.write(text)
-    done = subprocess.run([*CC, path + ".c", "-o", path, *more], capture_output=True, text=True,
-                          check=False)
+    done = run_program(*CC, path + ".c", "-o", path, *more)
     return path if done.returncode == 0 else None
 
 
@@ -84,21 +79,21 @@ def rpaths(folder):
     for tags in ("disable", "enable"):
         link = (theirs, f"-Wl,--{tags}-new-dtags,-rpath,$ORIGIN/../lib")
         program = compile_c(folder, f"bin/{tags}", LISTS, *link)
-        check(program is not None, "the compiler links", link)
-        alone = subprocess.run([program], text=True, capture_output=True, check=False)
-        check(alone.returncode == 0, alone)
+        must(program is not None, "the compiler links", link)
+        alone = run_program(program)
+        must(alone.returncode == 0, alone)
         expect_silence(run(program), FOUND)
         expect_silence(run(script(folder, "by-env", f"#!/usr/bin/env {program}")), FOUND)
         done = run(program, options=("--device", ADDRESS, "--rogue"))
-        check(done.stdout == FOUND, done)
+        must(done.stdout == FOUND, done)
         # A library of its own that has the DT_RPATH, and the program knows nothing of it.
         inner = LISTS.replace("main", "list_all")
-        check(compile_c(folder, "lib/libinner.so", inner, "-shared", "-fPIC", *link), "library")
+        must(compile_c(folder, "lib/libinner.so", inner, "-shared", "-fPIC", *link), "library")
         outer = compile_c(folder, f"bin/outer-{tags}",
                           "int list_all(void); int main(void) { return list_all(); }",
                           f"-L{libraries}", "-linner", f"-Wl,--enable-new-dtags,-rpath,{libraries}",
                           "-Wl,--allow-shlib-undefined")
-        check(outer is not None, "outer", tags)
+        must(outer is not None, "outer", tags)
         expect_silence(run(outer), FOUND)
     # Ours in its own folder is ours.
     ours = os.path.dirname(os.path.realpath(OCHE))
@@ -122,21 +117,21 @@ def started(folder):
     for words in ([script(folder, "starts", "#!/bin/sh", f"{program}")],
                   ["sh", "-c", f"timeout 20 {program}; true"]):
         done = run(*words)
-        check(done.stderr.count("\n") == 1, done)
-        check(done.stderr.startswith(why + "run `oche exec`"), done)
+        must(done.stderr.count("\n") == 1, done)
+        must(done.stderr.startswith(why + "run `oche exec`"), done)
         expect_silence(run(*words, SLURM_LOCALID="2"))
     expect_silence(run("sh", "-c", f"{OCHE} exec --device {ADDRESS} -- {program}"), FOUND)
     linked = compile_c(folder, "linked", LISTS, theirs)
     expect_silence(run("sh", "-c", linked), FOUND)
     done = run("sh", "-c", f"LD_LIBRARY_PATH={folder}/lib {linked}")
-    check(done.stderr.count("\n") == 1 and
-          done.stderr.startswith("oche: linked has " + other + " instead"), done)
+    must(done.stderr.count("\n") == 1 and
+         done.stderr.startswith("oche: linked has " + other + " instead"), done)
     opens = f'''#include <dlfcn.h>
 int main(int n, char **names) {{ return dlopen(names[1], RTLD_NOW) == 0 || n < 2; }}'''
     opens = compile_c(folder, "opens", opens, "-ldl")
     done = run(opens, other)
-    check(done.stderr.count("\n") == 1 and "opens has " + other in done.stderr and
-          "it was opened by its path" in done.stderr, done)
+    must(done.stderr.count("\n") == 1 and "opens has " + other in done.stderr and
+         "it was opened by its path" in done.stderr, done)
     expect_silence(run(opens, "libibverbs.so.1"))
 
 
@@ -178,7 +173,7 @@ def foreign(folder):
             file.write(changed)
         os.chmod(path, 0o755)
         done = run(path)
-        check("is a program of another machine or word size than oche" in done.stderr, done)
+        must("is a program of another machine or word size than oche" in done.stderr, done)
 
 
 def other_rights(folder):
@@ -225,10 +220,10 @@ def no_interpreter(folder):
                     compile_c(folder, "no-linker", PLAIN, "-Wl,--dynamic-linker=/nowhere/ld.so")):
         done = run(program)
         expect_line(done, f"{program}: its interpreter")
-        check(done.returncode == 127, done)
+        must(done.returncode == 127, done)
     done = run(os.path.join(folder, "nothing"))
     expect_line(done, "nothing: No such file or directory")
-    check(done.returncode == 127, done)
+    must(done.returncode == 127, done)
 
 
 def launchers(folder):
@@ -275,10 +270,10 @@ def no_interface():
                             os.path.join(os.path.dirname(os.path.realpath(OCHE)),
                                          "libibverbs.so.1"))
         done = run(program, before=unshare, options=(), OCHE_REAL_VERBS="")
-        check(done.stdout == "0 devices\n" and done.stderr.count("\n") == 1 and
-              done.stderr.startswith("oche: there is no device, as no network interface"), done)
+        must(done.stdout == "0 devices\n" and done.stderr.count("\n") == 1 and
+             done.stderr.startswith("oche: there is no device, as no network interface"), done)
         done = run(program, before=unshare, options=(), OCHE_REAL_VERBS="", SLURM_LOCALID="3")
-        check(done.stdout == "0 devices\n" and done.stderr == "", done)
+        must(done.stdout == "0 devices\n" and done.stderr == "", done)
 
 
 def silent():
@@ -290,7 +285,7 @@ def silent():
                   ["timeout", "9", "true"], ["bash", "-c", "true"], ["perl", "-e", "1"]):
         if shutil.which(words[0]) is not None:
             done = run(*words)
-            check("oche" not in done.stderr, words, done.stderr)
+            must("oche" not in done.stderr, words, done.stderr)
 
 
 def main():

@@ -5,8 +5,9 @@ folders that it runs from: with a blank, with a colon, and without /proc."""
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
+
+from checks import must, run_program
 
 OCHE = os.environ["OCHE"]
 WRONG = [("--cc", "OCHE_CC", "dqcn"),
@@ -36,15 +37,8 @@ TWICE = [("--rogue", "OCHE_ROGUE", "alpha=0.2,beta=0.9,alpha=0.3", "alpha"),
           "nak_interval")]
 
 
-def check(true, *what):
-    if not true:
-        print("FAILED:", *what)
-        sys.exit(1)
-
-
 def run(*words, program=OCHE, before=(), **environment):
-    return subprocess.run([*before, program, "exec", *words], text=True, capture_output=True,
-                          env=dict(os.environ, **environment), check=False)
+    return run_program(*before, program, "exec", *words, env=dict(os.environ, **environment))
 
 
 def refused(done, *names):
@@ -55,24 +49,24 @@ def refused(done, *names):
 def main():
     for option, variable, value in WRONG:
         done = run(f"{option}={value}", "--", "echo", "ran")
-        check(refused(done, option, value), done)
+        must(refused(done, option, value), done)
         done = run("--", "echo", "ran", **{variable: value})
-        check(refused(done, variable, value), done)
+        must(refused(done, variable, value), done)
     for option, variable, value, key in TWICE:
         says = f"{key} is there twice; give it once"
         done = run(f"{option}={value}", "--", "echo", "ran")
-        check(refused(done, option, says), done)
+        must(refused(done, option, says), done)
         done = run("--", "echo", "ran", **{variable: value})
-        check(refused(done, variable, says), done)
+        must(refused(done, variable, says), done)
     for option, variable, value in RIGHT:
         wrong = next(wrong for name, _, wrong in WRONG if name == option)
         done = run(f"{option}={value}", "--", "sh", "-c", f"echo ${variable}", **{variable: wrong})
-        check(done.returncode == 0 and done.stdout == value + "\n", "instead of", done)
+        must(done.returncode == 0 and done.stdout == value + "\n", "instead of", done)
         done = run("--", "sh", "-c", f"echo ${variable}", **{variable: value})
-        check(done.returncode == 0 and done.stdout == value + "\n", "left alone", done)
-        check(run("--", "true", **{variable: ""}).returncode == 0, "empty: as if it were not there")
-    check(refused(run("--capture=", "--", "true"), "--capture"), "no name")
-    check(refused(run("--rogue=", "--", "true"), "--rogue"), "no key")
+        must(done.returncode == 0 and done.stdout == value + "\n", "left alone", done)
+        must(run("--", "true", **{variable: ""}).returncode == 0, "empty: as if it were not there")
+    must(refused(run("--capture=", "--", "true"), "--capture"), "no name")
+    must(refused(run("--rogue=", "--", "true"), "--rogue"), "no key")
     with tempfile.TemporaryDirectory() as top:
         for name, right in (("a b", True), ("a:b", False), ("a;b", False)):
             folder = os.path.join(top, name)
@@ -81,11 +75,11 @@ def main():
                 shutil.copy(os.path.join(os.path.dirname(OCHE), file), folder)
             done = run("--", "sh", "-c", "echo $LD_LIBRARY_PATH", program=folder + "/oche",
                        LD_LIBRARY_PATH="")
-            check(done.stdout == folder + "\n" if right else refused(done, folder), done)
+            must(done.stdout == folder + "\n" if right else refused(done, folder), done)
     apart = ("unshare", "-Urm", "sh", "-c", 'mount -t tmpfs none /proc && exec "$0" "$@"')
     if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode == 0:
         done = run("--", "sh", "-c", "echo $LD_LIBRARY_PATH", before=apart, LD_LIBRARY_PATH="")
-        check(done.stdout == os.path.realpath(os.path.dirname(OCHE)) + "\n", "no /proc", done)
+        must(done.stdout == os.path.realpath(os.path.dirname(OCHE)) + "\n", "no /proc", done)
     else:
         print("no namespaces here: not tried without /proc")
     print("ok")

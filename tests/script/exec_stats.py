@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`oche exec --stats` reports datagrams that are no packets, and damaged packets."""
 import os
-import subprocess
 import sys
+
+from checks import run_program
 
 OCHE = os.environ["OCHE"]
 ADDRESS = "127.34.1.1"
@@ -24,8 +25,8 @@ assert verbs.ibv_close_device(context) == 0
 
 
 def main():
-    done = subprocess.run([OCHE, "exec", "--stats", f"--device={ADDRESS}", "--", sys.executable,
-                           "-c", PROGRAM], text=True, capture_output=True, check=False)
+    done = run_program(OCHE, "exec", "--stats", f"--device={ADDRESS}", "--", sys.executable, "-c",
+                       PROGRAM)
     first = done.stderr.splitlines()[0] if done.stderr else ""
     if done.returncode != 0 or "received 3 in 3" not in first or \
             "strangers 3, malformed 2, wrong ICRC 1, passed on to other processes 0" not in first:

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import time
 
+from checks import fail, run_program
+
 A, B, MIDDLE = (f"127.{os.getpid() % 200 + 20}.{os.getpid() // 200 % 250}.{i}" for i in (1, 2, 3))
 SELECTIVE = "selective_repeat,rto_low=5ms,rto_high=20ms"
 RECOVERY = ["go_back_n", SELECTIVE]
@@ -31,11 +33,6 @@ if os.environ.get("OCHE_LONG") != "yes":
     COUNTED = 8
     NETWORKS = [(*faults, min(mebibytes, 2)) for *faults, mebibytes in NETWORKS]
 KEYS = ("lost", "duplicated", "reordered", "corrupted")
-
-
-def fail(*what):
-    print("FAILED:", *what)
-    sys.exit(1)
 
 
 def until_free(address):
@@ -62,7 +59,7 @@ def through(loopback, proxy, recovery, network, ids="zero", peers=None):
                "--recovery", recovery, "--peer-recovery", peers or recovery, "--via", MIDDLE, A, B]
     if ids != "zero":
         command.insert(1, "--lenient")
-    run = subprocess.run(command, capture_output=True, text=True, timeout=150)
+    run = run_program(*command, timeout=150)
     said = bad.communicate("")[0]
     ends = f"{recovery} and {peers or recovery}"
     print(f"{ends} {network} {ids}:\n{run.stdout}{run.stderr}{said}", flush=True)
@@ -88,7 +85,7 @@ def through(loopback, proxy, recovery, network, ids="zero", peers=None):
 
 def killed(loopback, *options):
     command = [loopback, "--kill", "--retries", "5", "--ack-timeout", "20ms", *options]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=150)
+    run = run_program(*command, timeout=150)
     print(run.stdout + run.stderr, flush=True)
     if run.returncode != 0 or "retry exceeded" not in run.stdout:
         fail(*command)

@@ -9,9 +9,10 @@ import csv
 import os
 import re
 import sqlite3
-import subprocess
 import sys
 import tempfile
+
+from checks import claim, report, run_program
 
 OCHE = os.environ["OCHE"]
 FOLDER = tempfile.TemporaryDirectory()
@@ -20,20 +21,10 @@ with open(os.path.join(os.environ["SOURCE"], "scenarios", "incast.yaml"), encodi
     PAPERS = re.sub(r"^description: .*$", "defaults: paper", text.read(), flags=re.M)
 with open(INCAST, "w", encoding="utf-8") as text:
     text.write(PAPERS)
-failures = []
 
 
 def run(*arguments, where):
-    return subprocess.run([OCHE, "fluid", *arguments], cwd=where, capture_output=True, text=True,
-                          check=False)
-
-
-def check(what, holds, result=None):
-    if not holds:
-        failures.append(what)
-        print("FAILED:", what)
-        if result is not None:
-            print(f"  status {result.returncode}\n  {result.stdout[-2000:]}\n  {result.stderr}")
+    return run_program(OCHE, "fluid", *arguments, cwd=where)
 
 
 def rows(path):
@@ -44,103 +35,103 @@ def rows(path):
 def test_run(where):
     """The paper's two flows; what is written is what is shown."""
     done = run("--csv", "two.csv", "--out", "two", "--interval", "1ms", where=where)
-    check("run", done.returncode == 0 and done.stderr == "", done)
+    claim("run", done.returncode == 0 and done.stderr == "", done)
     for text in ("fixed point: p* 0.0777 % (first order 0.0925 %)", "queue 20.2KB",
                  "phase margin 19.4 degrees: stable", "link used: 100 %",
                  "from 40.2ms on, the flows are within 10 %", "results: two.csv",
                  "results: two/run.sqlite"):
-        check(f"run says {text!r}", text in done.stdout, done)
+        claim(f"run says {text!r}", text in done.stdout, done)
     table = rows(os.path.join(where, "two.csv"))
-    check("columns", list(table[0]) == ["time_s", "queue_bytes", "flow1_bps", "flow2_bps"])
-    check("101 rows", len(table) == 101)
-    check("first row", [float(x) for x in table[0].values()] == [0, 0, 40e9, 5e9])
+    claim("columns", list(table[0]) == ["time_s", "queue_bytes", "flow1_bps", "flow2_bps"])
+    claim("101 rows", len(table) == 101)
+    claim("first row", [float(x) for x in table[0].values()] == [0, 0, 40e9, 5e9])
     last = [float(x) for x in table[-1].values()]
-    check("last row", last[0] == 0.1 and abs(last[1] - 20.1e3) < 200 and
+    claim("last row", last[0] == 0.1 and abs(last[1] - 20.1e3) < 200 and
           abs(last[2] + last[3] - 40e9) < 1e6 and abs(last[2] - last[3]) < 0.2e9)
     base = sqlite3.connect(os.path.join(where, "two", "run.sqlite"))
     series = base.execute("SELECT name, entity, unit, count(*) FROM series_names JOIN series ON "
                           "id = series GROUP BY id ORDER BY id").fetchall()
-    check("series", series == [
+    claim("series", series == [
         ("queue", "bottleneck", "bytes", 101), ("goodput", "all", "bps", 101),
         ("rate", "flow 1", "bps", 101), ("rate", "flow 2", "bps", 101)])
     stored = base.execute("SELECT value FROM series WHERE series = (SELECT id FROM series_names "
                           "WHERE entity = 'flow 1') ORDER BY time_ps").fetchall()
-    check("same numbers", all(abs(a[0] - float(b["flow1_bps"])) < 1e3
+    claim("same numbers", all(abs(a[0] - float(b["flow1_bps"])) < 1e3
                               for a, b in zip(stored, table)))
     base.close()
     again = run("--csv", "again.csv", "--interval", "1ms", "--quiet", where=where)
-    check("quiet", again.returncode == 0 and again.stdout == "", again)
-    check("same again", rows(os.path.join(where, "again.csv")) == table)
+    claim("quiet", again.returncode == 0 and again.stdout == "", again)
+    claim("same again", rows(os.path.join(where, "again.csv")) == table)
 
 
 def test_tables(where):
     done = run("--fixed-point", "--csv", "points.csv", where=where)
-    check("fixed points", done.returncode == 0 and "p* > pmax" in done.stdout, done)
+    claim("fixed points", done.returncode == 0 and "p* > pmax" in done.stdout, done)
     marks = {row["flows"]: float(row["mark"]) for row in rows(os.path.join(where, "points.csv"))}
     for flows, mark in (("2", 0.00078), ("10", 0.00603), ("16", 0.01087), ("64", 0.0591)):
-        check(f"p* of {flows}", abs(marks[flows] / mark - 1) < 0.005)
-    check("no queue above pmax", [row["queue_bytes"] == "" for row in
+        claim(f"p* of {flows}", abs(marks[flows] / mark - 1) < 0.005)
+    claim("no queue above pmax", [row["queue_bytes"] == "" for row in
                                   rows(os.path.join(where, "points.csv"))] ==
           [False] * 4 + [True] * 4)
     done = run("--stability", "--counts", "2,10", "--delays", "4us,85us", "--csv", "stable.csv",
                where=where)
-    check("stability", done.returncode == 0 and
+    claim("stability", done.returncode == 0 and
           re.search(r"^10 +8\.7 +-3\.4 !$", done.stdout, re.M), done)
     table = rows(os.path.join(where, "stable.csv"))
-    check("unstable roots", [row["unstable_roots"] for row in table] == ["0", "0", "0", "2"])
-    check("swings", [float(row["queue_sd_bytes"]) > 10e3 for row in table] ==
+    claim("unstable roots", [row["unstable_roots"] for row in table] == ["0", "0", "0", "2"])
+    claim("swings", [float(row["queue_sd_bytes"]) > 10e3 for row in table] ==
           [False, False, False, True])
     done = run("--stability", "--counts", "10", "--delays", "100us", "--set", "rai=10Mbps",
                where=where)
-    check("R_AI 10 Mbps cures", "!" not in done.stdout.split("fixed point)")[1], done)
+    claim("R_AI 10 Mbps cures", "!" not in done.stdout.split("fixed point)")[1], done)
 
 
 def test_models(where):
     done = run("--model", "timely", "--flows", "7Gbps,3Gbps", where=where)
-    check("timely", "fixed point: none" in done.stdout and "do not come within" in done.stdout,
+    claim("timely", "fixed point: none" in done.stdout and "do not come within" in done.stdout,
           done)
     done = run("--model", "timely_patched", "--flows", "7Gbps,3Gbps", where=where)
-    check("timely_patched", "queue 78.1KB; differences fall to 1/e in 25.6ms" in done.stdout and
+    claim("timely_patched", "queue 78.1KB; differences fall to 1/e in 25.6ms" in done.stdout and
           "from 53.9ms on" in done.stdout, done)
     many = run("--flows", "40Gbps," * 9 + "1Gbps@5us," * 5 + "2Gbps", where=where)
-    check("neighbours are merged", "flows 1 to 9: each 40Gbps" in many.stdout, many)
+    claim("neighbours are merged", "flows 1 to 9: each 40Gbps" in many.stdout, many)
     starts = ",".join(f"{n}Gbps@{n}us" for n in range(1, 13))
     many = run("--flows", starts, where=where)
-    check("many flows", "rates: the most (+) and the least (-)" in many.stdout and
+    claim("many flows", "rates: the most (+) and the least (-)" in many.stdout and
           "mean rates: " in many.stdout, many)
 
 
 def test_scenario(where):
     done = run(INCAST, "--set", "workload.degree=4", "--set", "congestion_control.rhai=1Gbps",
                "--set", "kmax=300KB", "--set", "switch.kmin=6KB", where=where)
-    check("scenario", done.returncode == 0 and done.stderr == "", done)
+    claim("scenario", done.returncode == 0 and done.stderr == "", done)
     for text in ("4 flows, 40Gbps, packets of 1.11KB, delay 4.48us", "kmin 6KB, kmax 300KB",
                  "scenario incast: what goes to host0; not in the model: rhai, sizes of flows",
                  "flows 1 to 4: each 40Gbps from 0 on"):
-        check(f"scenario gives {text!r}", text in done.stdout, done)
+        claim(f"scenario gives {text!r}", text in done.stdout, done)
     # `auto` values follow the rate of the bottleneck's line.
     at_40g = [run(INCAST, "--set", f"congestion_control.timer={timer}", "--set",
                   f"congestion_control.rai={rai}", where=where).stdout
               for timer, rai in (("auto", "auto"), ("187500ns", "20Mbps"))]
-    check("auto is computed", at_40g[0] == at_40g[1] != "")
+    claim("auto is computed", at_40g[0] == at_40g[1] != "")
     # Parameters of a run that the equations ignore.
     for scheme, left in (("dcqcn", "window, feedback_jitter, ecn_at"),
                          ("timely", "window, feedback_jitter")):
         done = run(INCAST, "--set", f"congestion_control={scheme}", "--set",
                    "host={window: 9, feedback_jitter: 10us}", "--set", "switch.ecn_at=enqueue",
                    "--duration", "1ms", where=where)
-        check(f"left out of {scheme}", f"; not in the model: {left}, sizes of flows\n" in
+        claim(f"left out of {scheme}", f"; not in the model: {left}, sizes of flows\n" in
               done.stdout, done)
     done = run(INCAST, "--set", "loss.probability=1%", "--set", "slow_receivers=[{hosts: host0}]",
                "--set", "pause_storms=[{hosts: host0, at: 1ms}]", "--set",
                "failures=[{link: 'tor0:host0', at: 1ms}]", "--duration", "1ms", where=where)
-    check("what befalls hosts and links is left out", "; not in the model: loss, failures, "
+    claim("what befalls hosts and links is left out", "; not in the model: loss, failures, "
           "slow_receivers, pause_storms, sizes of flows\n" in done.stdout, done)
     done = run(INCAST, "--out", "incast", "--quiet", where=where)
     base = sqlite3.connect(os.path.join(where, "incast", "run.sqlite"))
     name = base.execute("SELECT value FROM info WHERE key = 'scenario'").fetchone()
     port = base.execute("SELECT entity FROM series_names WHERE name = 'queue'").fetchone()
-    check("named as oche run does", done.returncode == 0 and name == ("incast",) and
+    claim("named as oche run does", done.returncode == 0 and name == ("incast",) and
           port == ("tor0:host0",), done)
     base.close()
     done = run(INCAST, "--set",
@@ -148,15 +139,15 @@ def test_scenario(where):
                "--set", "workload.degree=2", "--duration", "300ms", where=where)
     for text in ("timely_patched, fluid model: 2 flows", "t_low 60us", "base_rtt 4260400ps",
                  "not in the model: rtt_ref, sizes of flows"):
-        check(f"TIMELY's scenario gives {text!r}", text in done.stdout, done)
+        claim(f"TIMELY's scenario gives {text!r}", text in done.stdout, done)
     done = run(INCAST, "--set", "congestion_control={name: timely_patched, t_low: 2us}",
                "--set", "workload.degree=2", where=where)
-    check("thresholds below an empty round trip", done.returncode == 0 and
+    claim("thresholds below an empty round trip", done.returncode == 0 and
           "none with a queue; base_rtt alone holds the rates down" in done.stdout, done)
     shown = run(INCAST, "--show-defaults", "--set", "congestion_control.g=1/16", where=where)
-    check("shows values", re.search(r"^  g +1/16 ", shown.stdout, re.M), shown)
+    claim("shows values", re.search(r"^  g +1/16 ", shown.stdout, re.M), shown)
     shown = run("--show-defaults", where=where)
-    check("shows defaults", re.search(r"^  g +1/256 ", shown.stdout, re.M), shown)
+    claim("shows defaults", re.search(r"^  g +1/256 ", shown.stdout, re.M), shown)
 
 
 BAD = [
@@ -229,16 +220,16 @@ def test_bad_input(where):
         right = done.stderr == said + "\n" or (said.endswith("host") and
                                                done.stderr.startswith(said) and
                                                done.stderr.count("\n") == 1)
-        check(f"{arguments}: should say {said!r}",
+        claim(f"{arguments}: should say {said!r}",
               right and done.returncode == 2 and done.stdout == "", done)
-        check(f"{arguments} leaves nothing", sorted(os.listdir(where)) == before)
+        claim(f"{arguments} leaves nothing", sorted(os.listdir(where)) == before)
 
 
 def main():
     for test in (test_run, test_tables, test_models, test_scenario, test_bad_input):
         with tempfile.TemporaryDirectory() as where:
             test(where)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

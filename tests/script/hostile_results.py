@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+from checks import check, report, run_program
+
 OCHE = os.environ["OCHE"]
 LIMIT = 60  # seconds for one command
 SCENARIO = "topology: {type: star, hosts: 4}\nworkload: {type: incast, degree: 2, bytes: 10KB}\n"
@@ -19,19 +21,12 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
 SWEEP = ["sweep", "s.yaml", "--vary", "switch.kmin=4KB,5KB,6KB", "--jobs", "1", "--out", "d"]
 # Tables of a run that a command does not look at.
 NOT_READ = {"run": ("metrics", "parameters", "nodes"), "report": ("files", "overrides")}
-failures = []
-
-
-def check(truth, *what):
-    if not truth:
-        failures.append(" ".join(str(w) for w in what))
 
 
 def oche(folder, *arguments):
     try:
-        return subprocess.run([OCHE, *arguments], cwd=folder, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              errors="replace", check=False, timeout=LIMIT)
+        return run_program(OCHE, *arguments, cwd=folder, stdin=subprocess.DEVNULL, errors="replace",
+                           timeout=LIMIT)
     except subprocess.TimeoutExpired as late:
         return subprocess.CompletedProcess(late.cmd, "no status: is busy for ever", "", "")
 
@@ -158,9 +153,7 @@ def main():
         test_triggers(folder)
         test_cut_sweep(folder)
         test_cut_run(folder, commands)
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

@@ -14,6 +14,8 @@ import sys
 import tempfile
 import threading
 
+from checks import failures, report, run_program
+
 OCHE = os.environ["OCHE"]
 LIMIT = 60                 # seconds for one run
 MEMORY = 2 << 30           # bytes of addresses that a run may have; the sanitizers need more
@@ -26,7 +28,6 @@ RIGHT = {
     "workload.file": "src,dst,bytes,start\n0,1,10KB,0\n",
     "workload.cdf_file": "1000 0\n2000 100\n",
 }
-failures = []
 
 
 def arguments(where, path):
@@ -46,10 +47,9 @@ def limit():
 
 
 def run(folder, command, out, **more):
-    return subprocess.run([OCHE, "run", *command, "--quiet", "--out", out], cwd=folder,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, errors="replace", check=False,
-                          timeout=LIMIT, preexec_fn=limit, **more)
+    return run_program(OCHE, "run", *command, "--quiet", "--out", out, cwd=folder,
+                       stdin=subprocess.DEVNULL, errors="replace", timeout=LIMIT, preexec_fn=limit,
+                       **more)
 
 
 def refused(folder, where, path, said):
@@ -76,9 +76,8 @@ def capture(folder):
     for path, said in (("fifo", "a pipe to which nobody writes"), ("socket", "a socket"),
                        ("/dev/zero", "a device"), (".", "Is a directory"), ("none", "No such")):
         try:
-            done = subprocess.run([OCHE, "wire", path], cwd=folder, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                  check=False, timeout=LIMIT)
+            done = run_program(OCHE, "wire", path, cwd=folder, stdin=subprocess.DEVNULL,
+                               timeout=LIMIT)
         except subprocess.TimeoutExpired:
             found.append(f"oche wire {path}: waits for ever")
             continue
@@ -86,9 +85,8 @@ def capture(folder):
             found.append(f"oche wire {path}: status {done.returncode}: {done.stderr!r}")
     summary = {}
     for how in ("x.pcap", "<(cat x.pcap)", "- <x.pcap"):
-        done = subprocess.run(["bash", "-c", f'"$0" wire --json {how} | grep frames', OCHE],
-                              cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, check=False, timeout=LIMIT)
+        done = run_program("bash", "-c", f'"$0" wire --json {how} | grep frames', OCHE, cwd=folder,
+                           timeout=LIMIT)
         summary[how] = done.stdout[done.stdout.find('"summary"'):]
         if done.returncode != 0 or done.stderr != "":
             found.append(f"oche wire {how}: {done.returncode}: {done.stderr!r}")
@@ -192,9 +190,7 @@ def main():
             done = run(folder, arguments(where, odd), "odd")
             if "\x1b" in done.stderr or "\u202e" in done.stderr or "odd\\x1b" not in done.stderr:
                 failures.append(f"{where} {odd!r}: {done.stderr!r}")
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

@@ -13,19 +13,14 @@ import subprocess
 import sys
 import tempfile
 
+from checks import check, report, run_program
+
 OCHE, SOURCE = os.path.abspath(os.environ["OCHE"]), os.path.realpath(os.environ["SOURCE"])
 STAR = "topology: {type: star, hosts: 4}\nworkload: {type: incast, degree: 2, bytes: 10KB}\n"
-failures = []
-
-
-def check(condition, said):
-    if not condition:
-        failures.append(str(said))
 
 
 def oche(*arguments, program=OCHE, status=0, **options):
-    done = subprocess.run([program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, check=False, **options)
+    done = run_program(program, *arguments, **options)
     check(done.returncode == status, f"{arguments}: status {done.returncode}\n{done.stderr}")
     return done
 
@@ -132,9 +127,7 @@ def main():
             os.chdir(folder)
             test()
         os.chdir("/")
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 
+from checks import failures, report
+
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 SLOW = os.environ.get("SANITIZED") == "yes"
 ROUNDS = 6 if os.environ.get("OCHE_LONG") == "yes" else 1
@@ -60,7 +62,6 @@ claims:
     source: text
     confidence: high
 """
-failures = []
 
 
 def check(truth, *what):
@@ -194,9 +195,7 @@ def main():
         for name, command in commands.items():
             for cut in (False, True):
                 disturb(command, f"{name}, log cut" if cut else name, cut)
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

@@ -12,15 +12,15 @@ usage: load.py [ranks]
 import os
 import re
 import sqlite3
-import subprocess
 import sys
 import tempfile
+
+from checks import check, report, run_program
 
 OCHE = os.environ["OCHE"]
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2"]
 SESSIONS = tempfile.TemporaryDirectory(prefix="ompi-")
 os.environ["OMPI_MCA_orte_tmpdir_base"] = SESSIONS.name
-failures = []
 
 SCENARIO = """
 seed: 3
@@ -32,13 +32,8 @@ workload: {type: poisson_cdf, cdf: alistorage2019, load: 60%, stop: 9999.987us}
 """
 
 
-def check(truth, *what):
-    if not truth:
-        failures.append(" ".join(str(w) for w in what))
-
-
 def oche(*arguments, program=(OCHE,), status=0):
-    done = subprocess.run([*program, *arguments], capture_output=True, text=True, check=False)
+    done = run_program(*program, *arguments)
     check(done.returncode == status, arguments, "status", done.returncode, done.stderr)
     return done.stdout
 
@@ -179,8 +174,7 @@ def test_until_stable(work, scenario):
     base = ["run", scenario, "--out", os.path.join(work, "stable"), "--until-stable", "goodput"]
     more = ["--set", "workload=[{type: poisson_cdf, cdf: alistorage2019, load: 30%}, {type: "
             "poisson_cdf, cdf: alistorage2019, load: 30%, stop: 2100us}]"]
-    done = subprocess.run([OCHE, *base, *more, "--set", "duration=40ms"], capture_output=True,
-                          text=True, check=False)
+    done = run_program(OCHE, *base, *more, "--set", "duration=40ms")
     check(done.returncode == 2 and "the arrivals of a workload stop at 2.10ms" in done.stderr
           and done.stderr.count("\n") == 1, done.stderr)
 
@@ -197,9 +191,7 @@ def main():
         test_other_workloads(work, scenario)
         test_sweep(work, scenario)
         test_until_stable(work, scenario)
-    for failure in failures:
-        print(failure)
-    return bool(failures)
+    return report()
 
 
 if __name__ == "__main__":

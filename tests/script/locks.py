@@ -12,9 +12,10 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
+
+from checks import run_program
 
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", '-DOCHE_VERSION=""', "-fsyntax-only", "-Wthread-safety",
          "-Werror=thread-safety"]
@@ -53,7 +54,7 @@ WRONG = {  # what clang says: the function that it says it about
 
 
 def check(clang, root, source):
-    done = subprocess.run([clang, *FLAGS, "-I", root, source], capture_output=True, text=True)
+    done = run_program(clang, *FLAGS, "-I", root, source)
     return done.returncode, done.stderr
 
 

@@ -7,9 +7,10 @@ from another are left out. The same holds for oche run, sweep, buffers and fluid
 Environment: OCHE.
 """
 import os
-import subprocess
 import sys
 import tempfile
+
+from checks import failures, report, run_program
 
 OCHE = os.environ["OCHE"]
 TOPOLOGY = "topology: {type: star, hosts: 4}\n"
@@ -70,12 +71,10 @@ CASES = [
 ]
 OTHERS = (["sweep", "s.yaml", "--vary", "host.mtu=1024B,4096B"], ["buffers", "--check", "s.yaml"],
           ["fluid", "s.yaml"], ["run", "s.yaml", "--compare", "host.mtu=1024B,4096B"])
-failures = []
 
 
 def oche(where, *arguments):
-    return subprocess.run([OCHE, *arguments], cwd=where, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False)
+    return run_program(OCHE, *arguments, cwd=where)
 
 
 def judge(what, done, said):
@@ -101,9 +100,7 @@ def main():
             judge(" ".join(command), oche(where, *command), said)
         if os.listdir(where) != ["s.yaml"]:
             failures.append(f"left {os.listdir(where)}")
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

@@ -21,13 +21,14 @@ import subprocess
 import sys
 import tempfile
 
+from checks import failures, report
+
 OCHE, SOURCE = os.path.abspath(os.environ["OCHE"]), os.path.abspath(os.environ["SOURCE"])
 PAGES = ("README.md", "docs/guide.md", "docs/trace.md")
 PROGRAMS = ("oche", "ls", "cat", "grep", "head", "sqlite3")
 BLOCK = re.compile(r"^```(\w+)(?: ([\w./-]+))?\n(.*?)^```$", re.M | re.S)
 HAS_PAGE = os.path.exists(os.path.join(os.environ["BUILD"], "report", "page", "report.html"))
 LONG = ("scenarios/demo.yaml", "oche reproduce error-recovery/fig3 ")
-failures = []
 
 
 def fits(shown, printed):
@@ -101,9 +102,7 @@ def main():
                     done += obey(page, content, folder)
         if done == 0:
             failures.append(f"{page} shows no command that can be run")
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

@@ -7,9 +7,10 @@ that is alone takes the time that the comparison counts as ideal.
 Environment: OCHE, SOURCE. The working directory is the source root.
 """
 import os
-import subprocess
 import sys
 import tempfile
+
+from checks import check, failures, run_program
 
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 sys.path.insert(0, f"{SOURCE}/tools/peers")
@@ -20,17 +21,11 @@ import ns3  # noqa: E402
 import oche  # noqa: E402
 from statistics_of import Pair, percentile, rank_correlation  # noqa: E402
 
-failures = []
 OPTIONS = {"buffer_mib": 2, "kmin_kb": 100, "kmax_kb": 400, "seed": 1, "pauses": True}
 
 
-def check(truth, *what):
-    if not truth:
-        failures.append(" ".join(str(w) for w in what))
-
-
 def run(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return run_program(*command)
 
 
 def check_arguments(folder):

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from checks import failures, report
+
 OCHE = os.environ["OCHE"]
 ODD = "odd\x1b[31m\u202ea\u061c\u200f\u2066\u2028z"
 OBEYED = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -28,7 +30,6 @@ COMMANDS = [
     ["fluid"],
     ["buffers", "--check"],
 ]
-failures = []
 
 
 def oche(folder, *arguments):
@@ -84,9 +85,7 @@ def main():
                 # the page itself has such characters in its code: its data begin with {
                 data = re.search(rb'<script[^>]*id="data"[^>]*>(.*?)</script>', text, re.S)
                 look(f"the page of {place}", data.group(1) if data else text)
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

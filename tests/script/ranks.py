@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+from checks import fail, run_program
+
 OCHE, BUILD = os.environ["OCHE"], os.environ["BUILD"]
 LONG = os.environ.get("OCHE_LONG") == "yes"
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
@@ -40,15 +42,9 @@ SCENARIOS = [
 ]
 
 
-def fail(*what):
-    print("FAILED:", *what, flush=True)
-    sys.exit(1)
-
-
 def run(command, **more):
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False,
-                              **more)
+        return run_program(*command, timeout=LIMIT, **more)
     except subprocess.TimeoutExpired:
         return fail(*command, "has not ended")
 
@@ -151,9 +147,8 @@ def check_refusals(folder, pool):
 
 def another_program(here):
     """If a rank is another program, which says nothing, rank 0 says that it waits for it."""
-    done = subprocess.run(["timeout", "-s", "INT", "13", *MPIRUN, "-np", "1", OCHE, *here, ":",
-                           "-np", "1", "sh", "-c", "exec sleep 12"], capture_output=True,
-                          text=True, timeout=LIMIT, check=False)
+    done = run_program("timeout", "-s", "INT", "13", *MPIRUN, "-np", "1", OCHE, *here, ":", "-np",
+                       "1", "sh", "-c", "exec sleep 12", timeout=LIMIT)
     if "rank 0: waits for the other processes" not in done.stderr or done.returncode == 0:
         fail("another program beside:", done.returncode, done.stderr)
 

@@ -23,15 +23,12 @@ import subprocess
 import sys
 import tempfile
 
+from checks import fail, run_program
+
 OCHE = os.environ["OCHE"]
 OURS = os.path.join(os.environ["BUILD"], "libibverbs.so.1")
 OUR_MANAGER = os.path.join(os.environ["BUILD"], "librdmacm.so.1")
 ROOTS = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"]
-
-
-def fail(*what):
-    print("FAILED:", *what)
-    sys.exit(1)
 
 
 def skip(*why):
@@ -64,7 +61,7 @@ def run(*command, **variables):
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("OCHE_REAL_VERBS", "OCHE_REAL_RDMACM", "LD_LIBRARY_PATH")}
     environment.update(variables)
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    done = run_program(*command, env=environment, timeout=60)
     if done.returncode != 0:
         fail(*command, done)
     return done.stdout.splitlines(), done.stderr
@@ -181,7 +178,7 @@ def write(folder, **files):
 
 
 def mount(*arguments):
-    done = subprocess.run(["mount", *arguments], capture_output=True, text=True)
+    done = run_program("mount", *arguments)
     if done.returncode != 0:
         skip("cannot mount in a namespace:", done.stderr.strip())
 

@@ -15,21 +15,16 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
+from checks import check, failures, run_program
+
 OCHE, SOURCE, BUILD = os.environ["OCHE"], os.environ["SOURCE"], os.environ["BUILD"]
 sys.path.insert(0, os.path.join(SOURCE, "tests", "support"))
 import report_fixture as fixture  # noqa: E402
 
-failures = []
-
-
-def check(truth, *what):
-    if not truth:
-        failures.append(" ".join(str(w) for w in what))
 
 
 def oche(*arguments, **environment):
-    return subprocess.run([OCHE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, check=False, env={**os.environ, **environment})
+    return run_program(OCHE, *arguments, env={**os.environ, **environment})
 
 
 def refused(done, *says):
@@ -134,15 +129,13 @@ def test_one_file(work):
         check(one["file"] == os.path.basename(path), path, "is named", one["file"])
         check(not os.path.exists(os.path.join(work, os.path.dirname(path), "report.html")), path)
     os.rename(os.path.join(work, "runs/none/run.sqlite"), os.path.join(work, "results of mine"))
-    done = subprocess.run([OCHE, "report", "results of mine"], cwd=work, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False)
+    done = run_program(OCHE, "report", "results of mine", cwd=work)
     check(done.stdout == "report: results of mine.html\n", done.stdout, done.stderr)
     with open(os.path.join(work, "notes"), "w", encoding="utf-8") as file:
         file.write("something else\n" * 100)
     for place, said in ((os.path.join(work, "notes"), os.path.join(work, "notes")),
                         ("notes", "notes"), ("./notes", "./notes")):
-        done = subprocess.run([OCHE, "report", place], cwd=work, capture_output=True, text=True,
-                              check=False)
+        done = run_program(OCHE, "report", place, cwd=work)
         refused(done, "notes: is not a results file (file is not a database); move it elsewhere, "
                       "or give a file that oche run, oche sweep or oche reproduce has written\n")
         check(done.stderr.startswith(said + ": "), place, "is named", done.stderr)

@@ -17,8 +17,9 @@ import sys
 import tempfile
 import time
 
+from checks import check, report, run_program
+
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
-failures = []
 # A parent that ignores SIGINT (nohup, or a script's &) would have all programs ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -119,11 +120,6 @@ claims:
 """
 
 
-def check(truth, *what):
-    if not truth:
-        failures.append(" ".join(str(w) for w in what))
-
-
 def write(folder, name, text):
     path = os.path.join(folder, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -141,10 +137,8 @@ def make_papers(work):
 
 
 def reproduce(work, *arguments, status=0, **options):
-    done = subprocess.run([OCHE, "reproduce", *arguments], cwd=work, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False,
-                          env={**os.environ, "OCHE_PAPERS": os.path.join(work, "papers")},
-                          **options)
+    done = run_program(OCHE, "reproduce", *arguments, cwd=work,
+                       env={**os.environ, "OCHE_PAPERS": os.path.join(work, "papers")}, **options)
     check(done.returncode == status, arguments, "status", done.returncode, done.stderr)
     return done
 
@@ -732,9 +726,7 @@ def test_papers_that_come_with_it():
         files = {file[:-5] for file in os.listdir(os.path.join(folder, name, "figures"))
                  if file.endswith(".yaml")}
         for mode in ("--quick", "--full"):
-            done = subprocess.run([OCHE, "reproduce", name, mode, "--list", "--papers", folder],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                  check=False)
+            done = run_program(OCHE, "reproduce", name, mode, "--list", "--papers", folder)
             check(done.returncode == 0, name, mode, done.stderr)
             listed = set(re.findall(r"^(\w+): .* \d+ +\d+  ", done.stdout, re.M))
             check(listed and listed <= files, name, listed, files)
@@ -765,9 +757,7 @@ def main():
         test_measured(os.path.realpath(work))
         test_measure(os.path.realpath(work))
     test_papers_that_come_with_it()
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

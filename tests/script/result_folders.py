@@ -16,19 +16,15 @@ import sys
 import tempfile
 import time
 
+from checks import check, failures, report, run_program
+
 OCHE = os.path.abspath(os.environ["OCHE"])
 PAGE = os.path.join(os.path.abspath(os.environ["BUILD"]), "report", "page", "report.html")
-failures = []
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def check(truth, *what):
-    if not truth:
-        failures.append(" ".join(str(w) for w in what))
-
-
 def oche(*arguments, status=0):
-    done = subprocess.run([OCHE, *arguments], capture_output=True, text=True, check=False)
+    done = run_program(OCHE, *arguments)
     check(done.returncode == status, arguments, "status", done.returncode, done.stderr)
     if done.returncode != status:
         print(failures[-1])  # what follows may need the results
@@ -214,9 +210,7 @@ def main():
         test_repeat()
         test_repeat_with_files()
         os.chdir("/")
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

@@ -20,22 +20,17 @@ import sys
 import tempfile
 import time
 
+from checks import check, report, run_program
+
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 SCENARIOS = os.path.join(SOURCE, "tests", "scenarios")
 LONGER = "Set a longer duration, or none."
-failures = []
 # A parent that ignores SIGINT (nohup, or a script's &) would have all programs ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def check(truth, *what):
-    if not truth:
-        failures.append(" ".join(str(w) for w in what))
-
-
 def oche(*arguments, status=0):
-    done = subprocess.run([OCHE, "run", *arguments], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False)
+    done = run_program(OCHE, "run", *arguments)
     check(done.returncode == status, arguments, "status", done.returncode, done.stderr)
     check((done.stderr == "") == (status == 0), arguments, "says", repr(done.stderr))
     return done.stdout
@@ -350,8 +345,7 @@ def test_wide_compare(work):
     four = oche(scenario("pauses"), "--out", os.path.join(work, "wide"), "--compare",
                 "congestion_control=none,dcqcn,timely,dart")
     check(len(re.findall("^trace hash", four, re.M)) == 1, four)
-    alone = subprocess.run([OCHE, "run", scenario("pauses"), "--by-size"], check=False, text=True,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    alone = run_program(OCHE, "run", scenario("pauses"), "--by-size")
     check(alone.returncode == 2 and "--by-size is of --compare" in alone.stderr, alone.stderr)
 
 
@@ -670,8 +664,7 @@ def test_show_defaults():
         check(words in schema, "--show-defaults lacks", words)
     for sets, key in (("switch.kmin=1GB", "switch.kmin"),  # no world can be made of it
                       ("warmup=1s", "warmup")):  # its sections do not fit together
-        done = subprocess.run([OCHE, "run", "--show-defaults", scenario("pairs"), "--set", sets],
-                              capture_output=True, text=True)
+        done = run_program(OCHE, "run", "--show-defaults", scenario("pairs"), "--set", sets)
         check(done.returncode == 2 and done.stderr.count("\n") == 1 and sets in done.stderr and
               re.search(rf"^{key} .* given$", done.stdout, re.M) and
               re.search(r"^host.mtu ", done.stdout, re.M), "refused, but shown:", done)
@@ -710,8 +703,7 @@ def test_deadlock(work):
     folders = [os.path.join(work, name) for name in ("deadlock1", "deadlock2")]
     path = os.path.join(SOURCE, "scenarios", "deadlock.yaml")
     for folder, threads in zip(folders, "12"):
-        done = subprocess.run([OCHE, "run", path, "--threads", threads, "--out", folder],
-                              capture_output=True, text=True, check=False)
+        done = run_program(OCHE, "run", path, "--threads", threads, "--out", folder)
         check(done.returncode == 3, "deadlock: status", done.returncode)
         check(re.fullmatch(r"deadlock since \S+, noticed at \S+: leaf2:spine1 → spine1:leaf3 → "
                            r"leaf3:spine0 → spine0:leaf2 → leaf2:spine1, class 0; each port waits "
@@ -730,9 +722,8 @@ def test_deadlock(work):
                   ["leaf2:spine1", "spine1:leaf3", "leaf3:spine0", "spine0:leaf2"], "circle")
             check(one(db, "SELECT count(*) FROM flows WHERE status = 'unfinished'") == 4, "flows")
     check(dump(folders[0]) == dump(folders[1]), "deadlock: threads differ")
-    out = subprocess.run([OCHE, "run", path, "--out", os.path.join(work, "both"),
-                          "--compare", "switch.pfc=true,false", "--set", "duration=10ms"],
-                         capture_output=True, text=True, check=False)
+    out = run_program(OCHE, "run", path, "--out", os.path.join(work, "both"), "--compare",
+                      "switch.pfc=true,false", "--set", "duration=10ms")
     check(out.returncode == 3 and
           re.fullmatch(r"switch\.pfc=true: deadlock since [^\n]*\n", out.stderr),
           "deadlock in a comparison", out.returncode, out.stderr)
@@ -811,8 +802,7 @@ def test_other_files_stay(work):
     for where, options in ((folder, []), (work, ["--compare", "seed=1,2"])):
         if options:
             os.rename(folder, os.path.join(work, "2"))
-        done = subprocess.run([OCHE, "run", scenario("pairs"), "--quiet", "--out", where, *options],
-                              capture_output=True, text=True, check=False)
+        done = run_program(OCHE, "run", scenario("pairs"), "--quiet", "--out", where, *options)
         there = os.path.join(work, "2", "run.sqlite") if options else path
         check(done.returncode == 2 and done.stderr ==
               f"{there}: not a results file; remove it, or give another --out\n", done.stderr)
@@ -889,9 +879,7 @@ def main():
         test_nothing_is_left_behind(work)
     test_help()
     test_show_defaults()
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

@@ -10,9 +10,10 @@ import re
 import signal
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import time
+
+from checks import must, run_program
 
 OCHE = os.environ["OCHE"]
 STAR = "topology: {type: star, hosts: 4, host_rate: 10Gbps}\n"
@@ -20,15 +21,9 @@ INCAST = "workload: {type: incast, degree: 3, bytes: 25MB, senders: next}\n"
 signal.signal(signal.SIGINT, signal.default_int_handler)  # nohup would have programs ignore it
 
 
-def check(true, *what):
-    if not true:
-        print("FAILED:", *what)
-        sys.exit(1)
-
-
 def oche(*words, status=0):
-    done = subprocess.run([OCHE, *words], text=True, capture_output=True, check=False)
-    check(done.returncode == status, words, "status", done.returncode, done.stderr)
+    done = run_program(OCHE, *words)
+    must(done.returncode == status, words, "status", done.returncode, done.stderr)
     return done
 
 
@@ -46,46 +41,46 @@ def test_delivered():
     write(STAR + INCAST)
     done = oche("run", "s.yaml")
     time_ms = float(re.search(r"simulated time +([0-9.]+)ms", done.stdout).group(1))
-    check(60 <= time_ms < 100 and "not finished" not in done.stdout, done.stdout)
-    check(", seed 1, defaults of equipment in use\n" in done.stdout, done.stdout)
-    check(info("out/s")["status"] == "done", info("out/s"))
+    must(60 <= time_ms < 100 and "not finished" not in done.stdout, done.stdout)
+    must(", seed 1, defaults of equipment in use\n" in done.stdout, done.stdout)
+    must(info("out/s")["status"] == "done", info("out/s"))
     done = oche("run", "s.yaml", "--set", "duration=10ms", "--set", "defaults=paper")
-    check("\n3 flows were not finished at the end; their times are not in the table. Set a longer "
-          "duration, or none.\n" in done.stdout, done.stdout)
-    check(", seed 1, defaults of the papers\n" in done.stdout, done.stdout)
+    must("\n3 flows were not finished at the end; their times are not in the table. Set a longer "
+         "duration, or none.\n" in done.stdout, done.stdout)
+    must(", seed 1, defaults of the papers\n" in done.stdout, done.stdout)
     shown = oche("run", "s.yaml", "--show-defaults").stdout
-    check(re.search(r"\nduration +0 \(until delivered\) ", shown), shown)
-    check(shown.endswith("\nworkload[0], incast: ends by itself, and the run with it\n"), shown)
-    check(re.search(r"^congestion_control\.cut +auto \(periodic, by mode nic\)", shown, re.M) and
-          re.search(r"^congestion_control\.mode, here nic: what `auto` means .*HPCC", shown, re.M),
-          shown)
+    must(re.search(r"\nduration +0 \(until delivered\) ", shown), shown)
+    must(shown.endswith("\nworkload[0], incast: ends by itself, and the run with it\n"), shown)
+    must(re.search(r"^congestion_control\.cut +auto \(periodic, by mode nic\)", shown, re.M) and
+         re.search(r"^congestion_control\.mode, here nic: what `auto` means .*HPCC", shown, re.M),
+         shown)
     shown = oche("run", "--show-defaults").stdout
     said = re.findall(r"^      (?:ends by itself|goes on for as long as the run)", shown, re.M)
-    check(len(said) == 9, shown)
+    must(len(said) == 9, shown)
     done = oche("run", "s.yaml", "--set", "warmup=1s")
-    check(re.search(r"^warmup: the run ended at \S+, and nothing is measured before 1s\.$",
-                    done.stdout, re.M), done.stdout)
+    must(re.search(r"^warmup: the run ended at \S+, and nothing is measured before 1s\.$",
+                   done.stdout, re.M), done.stdout)
     done = oche("run", "s.yaml", "--set", "warmup=1ms")
-    check("\nwarmup: " not in done.stdout, done.stdout)
+    must("\nwarmup: " not in done.stdout, done.stdout)
     done = oche("run", "s.yaml", "--compare", "congestion_control=dcqcn,none")
-    check(re.search(r"^Every flow arrives\. With dcqcn half of them take at most \S+ and the last "
-                    r"one ends after \S+; with PFC alone .*\.\nGoodput is all bytes over the time "
-                    r"to that last one: \S+ with dcqcn, \S+ with PFC alone\.$",
-                    done.stdout, re.M) or
-          "Goodput" not in done.stdout, done.stdout)
+    must(re.search(r"^Every flow arrives\. With dcqcn half of them take at most \S+ and the last "
+                   r"one ends after \S+; with PFC alone .*\.\nGoodput is all bytes over the time "
+                   r"to that last one: \S+ with dcqcn, \S+ with PFC alone\.$",
+                   done.stdout, re.M) or
+         "Goodput" not in done.stdout, done.stdout)
 
 
 def test_refused():
     write(STAR + "workload:\n  - {type: poisson_cdf, load: 10%}\n")
     done = oche("run", "s.yaml", status=2)
-    check(done.stderr == "s.yaml:3: workload[0]: type: poisson_cdf goes on for as long as the run; "
-                         "set its stop, or set duration\n", done.stderr)
+    must(done.stderr == "s.yaml:3: workload[0]: type: poisson_cdf goes on for as long as the run; "
+                        "set its stop, or set duration\n", done.stderr)
     done = oche("run", "s.yaml", "--set", "workload[0].stop=1ms", "--set", "model=fluid", status=2)
-    check(not os.path.exists("out/s2"), "ran")
+    must(not os.path.exists("out/s2"), "ran")
     for model in ("fluid", "both"):
         done = oche("sweep", "s.yaml", "--set", "workload[0].stop=1ms", "--set", f"model={model}",
                     "--out", "fluid", status=2)
-        check("without duration" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+        must("without duration" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
 
 
 def test_stalled():
@@ -98,12 +93,12 @@ def test_stalled():
               "failures: [{link: host1, at: 100us}]\n")
         line = says.replace("WHY", why)
         done = oche("run", "s.yaml", "--out", "stalled", status=3)
-        check(re.fullmatch(line + "\n", done.stderr), done.stderr)
-        check(re.search(f"^STALLED: {line}\\.$", done.stdout, re.M), done.stdout)
-        check(info("stalled")["status"] == "stalled", info("stalled"))
-        check(re.fullmatch(line, info("stalled")["stalled"]), info("stalled"))
+        must(re.fullmatch(line + "\n", done.stderr), done.stderr)
+        must(re.search(f"^STALLED: {line}\\.$", done.stdout, re.M), done.stdout)
+        must(info("stalled")["status"] == "stalled", info("stalled"))
+        must(re.fullmatch(line, info("stalled")["stalled"]), info("stalled"))
     done = oche("sweep", "s.yaml", "--repeat", "2", "--quiet", "--out", "sweep-stalled", status=1)
-    check(len(re.findall(r"failed: nothing was delivered from", done.stderr)) == 2, done.stderr)
+    must(len(re.findall(r"failed: nothing was delivered from", done.stderr)) == 2, done.stderr)
 
 
 def test_one_pipe():
@@ -113,8 +108,8 @@ def test_one_pipe():
     done = subprocess.run([OCHE, "run", "s.yaml"], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False)
     lines = done.stdout.splitlines()
-    check(done.returncode == 3 and lines[-1].startswith("nothing was delivered from "), lines[-3:])
-    check(lines[-2].startswith("results: "), lines[-3:])
+    must(done.returncode == 3 and lines[-1].startswith("nothing was delivered from "), lines[-3:])
+    must(lines[-2].startswith("results: "), lines[-3:])
 
 
 def test_bound():
@@ -126,11 +121,11 @@ def test_bound():
     done = oche("run", "s.yaml", "--out", "bound", status=3)
     says = (r"not all was delivered at \S+, the most that this run may last without duration; set "
             r"duration to give it more: 2 of 2 flows .*")
-    check(re.fullmatch(says + "\n", done.stderr), done.stderr)
-    check(re.search(f"^NOT FINISHED: {says}\\.$", done.stdout, re.M), done.stdout)
-    check("STALLED" not in done.stdout, done.stdout)
-    check(info("bound")["status"] == "unfinished", info("bound"))
-    check(re.fullmatch(says, info("bound")["unfinished"]), info("bound"))
+    must(re.fullmatch(says + "\n", done.stderr), done.stderr)
+    must(re.search(f"^NOT FINISHED: {says}\\.$", done.stdout, re.M), done.stdout)
+    must("STALLED" not in done.stdout, done.stdout)
+    must(info("bound")["status"] == "unfinished", info("bound"))
+    must(re.fullmatch(says, info("bound")["unfinished"]), info("bound"))
 
 
 def has_text(path):
@@ -150,59 +145,59 @@ def interrupted(path, *words):
         out, _ = running.communicate(timeout=60)
         error.seek(0)
         err = error.read()
-    check(running.returncode == 130, running.returncode, err)
+    must(running.returncode == 130, running.returncode, err)
     return out, err
 
 
 def test_interrupted():
     write(STAR + "duration: 3600s\nworkload: {type: background}\n")
     out, err = interrupted("cut.csv.part", "--pcap", "cut.pcap:host3", "--trace", "cut.csv:host=3")
-    check(re.fullmatch(r"ahead: some \S+ packet-hops, at four million a second [^;]+; Ctrl-C ends "
-                       r"the run with what there is\n"
-                       r"interrupted at \S+; the results are of what was run until then\n", err),
-          err)
-    check("goodput, all hosts" in out and "results: cut/run.sqlite" in out, out)
-    check(info("cut")["status"] == "interrupted", info("cut"))
-    check(os.path.exists("cut.pcap") and not os.path.exists("cut.pcap.part"), "the capture")
+    must(re.fullmatch(r"ahead: some \S+ packet-hops, at four million a second [^;]+; Ctrl-C ends "
+                      r"the run with what there is\n"
+                      r"interrupted at \S+; the results are of what was run until then\n", err),
+         err)
+    must("goodput, all hosts" in out and "results: cut/run.sqlite" in out, out)
+    must(info("cut")["status"] == "interrupted", info("cut"))
+    must(os.path.exists("cut.pcap") and not os.path.exists("cut.pcap.part"), "the capture")
     with open("cut.csv", encoding="utf-8") as trace:
         lines = trace.read()
-    check(lines.count("\n") > 10 and lines.endswith("\n"), lines[-200:])
-    check(f"trace: cut.csv:host=3, {lines.count(chr(10)) - 1:,} events\n" in out, out[-200:])
+    must(lines.count("\n") > 10 and lines.endswith("\n"), lines[-200:])
+    must(f"trace: cut.csv:host=3, {lines.count(chr(10)) - 1:,} events\n" in out, out[-200:])
     out, err = interrupted("error", "--compare", "recovery=go_back_n,selective_repeat")
-    check(err.endswith(", and 1 of 2 runs are missing\n"), err)
-    check(out.endswith("results: cut/go_back_n/run.sqlite\n"), out)
+    must(err.endswith(", and 1 of 2 runs are missing\n"), err)
+    must(out.endswith("results: cut/go_back_n/run.sqlite\n"), out)
 
 
 def test_skip_invalid():
     write(STAR + "workload: {type: incast, bytes: 10KB}\n")
     grid = ["sweep", "s.yaml", "--vary", "workload.degree=2,3,4,50", "--repeat", "2"]
     done = oche(*grid, status=2)
-    check(done.stderr.count("\n") == 1 and "4 senders" in done.stderr, done.stderr)
+    must(done.stderr.count("\n") == 1 and "4 senders" in done.stderr, done.stderr)
     for _ in range(2):  # the second time, nothing is left to run
         done = oche(*grid, "--skip-invalid")
-        check(done.stderr.startswith("2 of 4 combinations cannot be run, and are left out:\n  ") and
-              "4 senders" in done.stderr and "50 senders" in done.stderr, done.stderr)
-        check("\n4 points: 2 combinations, 2 seeds\n" in done.stdout, done.stdout)
-        check(len(re.findall(r"^[23]  ", done.stdout, re.M)) == 2, done.stdout)
-        check(not re.search(r"^(4|50)  ", done.stdout, re.M), done.stdout)
+        must(done.stderr.startswith("2 of 4 combinations cannot be run, and are left out:\n  ") and
+             "4 senders" in done.stderr and "50 senders" in done.stderr, done.stderr)
+        must("\n4 points: 2 combinations, 2 seeds\n" in done.stdout, done.stdout)
+        must(len(re.findall(r"^[23]  ", done.stdout, re.M)) == 2, done.stdout)
+        must(not re.search(r"^(4|50)  ", done.stdout, re.M), done.stdout)
     done = oche("sweep", "s.yaml", "--vary", "workload.degree=4,50", "--skip-invalid", "--out",
                 "no", status=2)
-    check(done.stderr.count("\n") == 1, done.stderr)
+    must(done.stderr.count("\n") == 1, done.stderr)
     with sqlite3.connect("out/s-sweep/sweep.sqlite") as db:
         (said,), = db.execute("SELECT value FROM info WHERE key = 'left_out'")
-    check(re.fullmatch(r"workload\.degree=4\t.*4 senders.*\nworkload\.degree=50\t.*50 senders.*\n",
-                       said), said)
+    must(re.fullmatch(r"workload\.degree=4\t.*4 senders.*\nworkload\.degree=50\t.*50 senders.*\n",
+                      said), said)
     # A line a reason.
     done = oche(*grid, "--vary", "host.mtu=1KiB,2KiB,4KiB", "--skip-invalid", "--out", "lines")
-    check(done.stderr.count("\n") == 3 and done.stderr.startswith("6 of 12 combinations ") and
-          re.search(r"^  3, the first workload\.degree=4, host\.mtu=1KiB: .*4 senders",
-                    done.stderr, re.M), done.stderr)
+    must(done.stderr.count("\n") == 3 and done.stderr.startswith("6 of 12 combinations ") and
+         re.search(r"^  3, the first workload\.degree=4, host\.mtu=1KiB: .*4 senders",
+                   done.stderr, re.M), done.stderr)
     # The first combination may be one that not even makes a scenario.
     done = oche("sweep", "s.yaml", "--vary", "topology.hosts=0,4", "--set", "workload.degree=2",
                 "--skip-invalid", "--out", "first")
-    check(done.stderr.startswith("1 of 2 combinations"), done.stderr)
+    must(done.stderr.startswith("1 of 2 combinations"), done.stderr)
     done = oche(*grid, "--skip-invalid", "--slurm", status=2)
-    check("--skip-invalid" in done.stderr, done.stderr)
+    must("--skip-invalid" in done.stderr, done.stderr)
 
 
 def main():

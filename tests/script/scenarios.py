@@ -15,8 +15,9 @@ import sys
 import tempfile
 import time
 
+from checks import check, failures, report
+
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
-failures = []
 # Runs that must not end with status 0: the number is that of the command in the comments.
 STATUS = {"deadlock0": 3, "loop1": 3}
 LONG = os.environ.get("OCHE_LONG") == "yes"
@@ -31,11 +32,6 @@ SHORTER = {} if LONG else {
     "storage": ["--set", "workload[0].stop=2ms"],
     "victim": ["--set", "duration=40ms"],
 }
-
-
-def check(truth, *what):
-    if not truth:
-        failures.append(" ".join(str(w) for w in what))
 
 
 def commands(text):
@@ -202,9 +198,7 @@ def main():
                     STATUS.get(f"{name}{number}", 0))
         if not failures:
             claims(work)
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

@@ -13,6 +13,8 @@ import re
 import subprocess
 import sys
 
+from checks import check, failures
+
 OCHE, SOURCE, BUILD = os.environ["OCHE"], os.environ["SOURCE"], os.environ["BUILD"]
 FACTOR, SHARE = 1.5, 0.9
 RATES = (25, 100, 400, 800)
@@ -38,12 +40,6 @@ EXCEPTIONS = {
     ("expresspass", "incast"): (ALL, 5.7, 0.6, "expresspass"),
     ("expresspass", "websearch"): ((800,), 1.5, 0.8, "expresspass"),
 }
-failures = []
-
-
-def check(truth, what):
-    if not truth:
-        failures.append(what)
 
 
 def schemes():

@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+from checks import fail
+
 NOBODY = 65534
 CLIENTS = 16  # that are served at a time
 REQUEST = 1  # seconds that a request may take
@@ -36,11 +38,6 @@ while True:
             held.append(socket.create_connection(("127.0.0.1", port)))
     time.sleep(0.02)
 """
-
-
-def fail(*words):
-    print("FAILED:", *words)
-    sys.exit(1)
 
 
 def ask(port):

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from checks import run_program
+
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 WORLDS = 400 if os.environ.get("OCHE_LONG") == "yes" else 12
 SEED = 1
@@ -25,8 +27,8 @@ FINE = (0, 3)  # 3: a deadlock, or flows that cannot arrive; the results are wri
 
 def run(scenario, folder, *options):
     """The path of the results, or None, and what was said."""
-    ended = subprocess.run([OCHE, "run", scenario, "-o", folder, "--quiet", "-t", "1", *options],
-                           capture_output=True, text=True, timeout=300)
+    ended = run_program(OCHE, "run", scenario, "-o", folder, "--quiet", "-t", "1", *options,
+                        timeout=300)
     return (os.path.join(folder, "run.sqlite") if ended.returncode in FINE else None,
             f"status {ended.returncode}: {ended.stderr}")
 

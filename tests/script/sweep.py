@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+from checks import check, report, run_program
+
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 SCENARIO = os.path.join(SOURCE, "tests", "scenarios", "pairs.yaml")
 TWO_FLOWS = os.path.join(SOURCE, "tests", "scenarios", "two_flows.yaml")
@@ -27,19 +29,12 @@ TWO_FLOWS = os.path.join(SOURCE, "tests", "scenarios", "two_flows.yaml")
 GRID = [SCENARIO, "--vary", "loss.probability=0,0.1%", "--vary", "workload[0].pairs=1,4",
         "--repeat", "3", "--set", "duration=1ms"]
 LONG = [*GRID[:-1], "duration=8ms" if os.environ.get("SANITIZED") == "yes" else "duration=20ms"]
-failures = []
 # A parent that ignores SIGINT (nohup, or a script's &) would have all programs ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def check(truth, *what):
-    if not truth:
-        failures.append(" ".join(str(w) for w in what))
-
-
 def sweep(*arguments, status=0, **options):
-    done = subprocess.run([OCHE, "sweep", *arguments], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False, **options)
+    done = run_program(OCHE, "sweep", *arguments, **options)
     check(done.returncode == status, arguments, "status", done.returncode, done.stderr)
     return done
 
@@ -504,9 +499,8 @@ def test_the_way_over_slurm(work):
     subprocess.run(["bash", "-n", script], check=True)
 
     def task(number, status=0):
-        done = subprocess.run(["bash", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, check=False, cwd="/",
-                              env={**os.environ, "SLURM_ARRAY_TASK_ID": str(number)})
+        done = run_program("bash", script, cwd="/",
+                           env={**os.environ, "SLURM_ARRAY_TASK_ID": str(number)})
         check(done.returncode == status, "task", number, "status", done.returncode, done.stderr)
         return done
     for number in (0, 1, 3, 4):
@@ -616,9 +610,7 @@ def main():
         test_other_sweeps_are_refused(work)
         test_progress(work)
     test_metrics()
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

@@ -20,18 +20,13 @@ import sys
 import tempfile
 import time
 
+from checks import check, report, run_program
+
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
-failures = []
-
-
-def check(truth, *what):
-    if not truth:
-        failures.append(" ".join(str(w) for w in what))
 
 
 def oche(*arguments, status=0):
-    done = subprocess.run([OCHE, "run", *arguments], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False)
+    done = run_program(OCHE, "run", *arguments)
     check(done.returncode == status, arguments, "status", done.returncode, done.stderr)
     check((done.stderr == "") == (status == 0), arguments, "says", repr(done.stderr))
     return done.stdout if status == 0 else done.stderr
@@ -339,10 +334,9 @@ def test_full_disk(work):
 
     for before in (False, True):
         begun = time.monotonic()
-        done = subprocess.run([OCHE, "run", scenario("losses"), "--out", folder, "--quiet",
-                               "--trace", path, "--set", "duration=2s", "--set",
-                               "workload[0].messages=1000000"], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, preexec_fn=small, check=False)
+        done = run_program(OCHE, "run", scenario("losses"), "--out", folder, "--quiet", "--trace",
+                           path, "--set", "duration=2s", "--set", "workload[0].messages=1000000",
+                           preexec_fn=small)
         check(done.returncode == 2 and done.stderr == f"--trace {path}: cannot be written: File "
               "too large; give a place that can be\n", done.returncode, done.stderr)
         check(time.monotonic() - begun < 60, "the run went on")
@@ -397,9 +391,7 @@ def main():
         test_filter(work)
         test_full_disk(work)
         test_interval(work)
-    for failure in failures:
-        print(failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

@@ -7,21 +7,16 @@ Environment: OCHE.
 import os
 import re
 import sqlite3
-import subprocess
 import sys
 import tempfile
 
+from checks import check, report, run_program
+
 OCHE = os.environ["OCHE"]
-failures = []
-
-
-def check(truth, *what):
-    if not truth:
-        failures.append(" ".join(str(w) for w in what))
 
 
 def run(status, *arguments):
-    done = subprocess.run([OCHE, "run", *arguments], capture_output=True, text=True, check=False)
+    done = run_program(OCHE, "run", *arguments)
     check(done.returncode == status, arguments, "status", done.returncode, done.stderr)
     check(done.stderr.count("\n") == (status != 0), arguments, "says", repr(done.stderr))
     return done
@@ -103,9 +98,7 @@ def main():
         test_ends(work, yaml)
         test_is_not_stable(work, yaml)
         test_refuses(work, yaml)
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())

@@ -6,8 +6,9 @@ has tried. The library's thread still runs, so its code must stay.
 usage: verbs_unload.py LIBRARY
 """
 import os
-import subprocess
 import sys
+
+from checks import run_program
 
 PROGRAM = """\
 import _ctypes, ctypes, sys, time
@@ -26,8 +27,7 @@ print("went on")
 def main(library):
     environment = dict(os.environ, OCHE_DEVICE=f"127.32.{os.getpid() // 250 % 250}."
                                                f"{1 + os.getpid() % 250}", OCHE_REAL_VERBS="")
-    done = subprocess.run([sys.executable, "-c", PROGRAM, library], env=environment, text=True,
-                          capture_output=True, timeout=60, check=False)
+    done = run_program(sys.executable, "-c", PROGRAM, library, env=environment, timeout=60)
     if done.returncode != 0 or done.stdout != "went on\n":
         print(f"FAILED: status {done.returncode}: {done.stdout}{done.stderr}")
         return 1

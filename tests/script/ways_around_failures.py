@@ -8,9 +8,10 @@ Environment: OCHE, SOURCE.
 """
 import os
 import sqlite3
-import subprocess
 import sys
 import tempfile
+
+from checks import run_program
 
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 REROUTED = (2 * 10**9, 4 * 10**9)  # picoseconds: 1 ms after the failure, 1 ms after the repair
@@ -21,8 +22,7 @@ with tempfile.TemporaryDirectory() as folder:
         text = file.read()
     with open(scenario, "w", encoding="utf-8") as file:
         file.write(text + "\nfailures: {random: 3, at: 1ms, until: 3ms}\n")
-    run = subprocess.run([OCHE, "run", scenario, "--quiet", "--set", "duration=6ms", "-o", folder],
-                         capture_output=True, text=True, check=False)
+    run = run_program(OCHE, "run", scenario, "--quiet", "--set", "duration=6ms", "-o", folder)
     if run.returncode != 0:
         sys.exit(f"oche run: status {run.returncode}: {run.stderr}")
     db = sqlite3.connect(os.path.join(folder, "run.sqlite"))

@@ -20,6 +20,8 @@ import termios
 import time
 import zlib
 
+from checks import claim, failures, report, run_program
+
 OCHE = os.environ["OCHE"]
 GOLDEN = "tests/golden"
 # Resent packets, NAKs and RNR NAKs of golden captures; the others have none.
@@ -32,12 +34,10 @@ SENT_AGAIN = {
     "oche-rxe-timeout": (1, 0, 0), "rxe-oche-timeout": (2, 0, 0),
 }
 EN10MB, NULL, RAW, LOOP, SLL, SLL2 = 1, 0, 101, 108, 113, 276
-failures = []
 
 
 def run(*arguments, stdin=None):
-    done = subprocess.run([OCHE, "wire", *arguments], capture_output=True, text=True, stdin=stdin,
-                          check=False)
+    done = run_program(OCHE, "wire", *arguments, stdin=stdin)
     if done.stdout != "" and stdin is None and "--json" not in arguments:
         same_as_json(arguments, done)
     return done
@@ -48,34 +48,26 @@ def same_as_json(arguments, done):
     again = run(*arguments, "--json")
     document = json.loads(again.stdout)
     summary, packets, text = document["summary"], document["packets"], counts(done)
-    check(f"--json {arguments}: status", (again.returncode, again.stderr) ==
+    claim(f"--json {arguments}: status", (again.returncode, again.stderr) ==
           (done.returncode, done.stderr), again)
     for name, key in (("frames", "frames"), ("RoCEv2", "roce"), ("PFC", "pfc"), ("CNPs", "cnps"),
                       ("neither", "neither"), ("retransmissions", "retransmissions"),
                       ("RNR NAKs", "rnr_naks"), ("CE marks", "ce_marks"), ("wrong", "wrong"),
                       ("cut short", "cut_short")):
-        check(f"--json {arguments}: {name}", summary[key] == text[name], done)
-    check(f"--json {arguments}: NAKs", sum(one["packets"] for one in summary["naks"]) ==
+        claim(f"--json {arguments}: {name}", summary[key] == text[name], done)
+    claim(f"--json {arguments}: NAKs", sum(one["packets"] for one in summary["naks"]) ==
           text["NAKs"], done)
-    check(f"--json {arguments}: whole", document["capture"]["whole"] == (done.returncode != 2))
+    claim(f"--json {arguments}: whole", document["capture"]["whole"] == (done.returncode != 2))
     lines = re.findall(r"^ *(\d+) (-?[\d.]+)  (.*)$", done.stdout, re.M)
-    check(f"--json {arguments}: packets", [(str(one["frame"]), one["time_ns"]) for one in packets]
+    claim(f"--json {arguments}: packets", [(str(one["frame"]), one["time_ns"]) for one in packets]
           == [(frame, round(float(time) * 1e9)) for frame, time, _ in lines], done)
     for one, (_, _, line) in zip(packets, lines):
         verdict = "wrong" if "WRONG" in line or "DIFFERS" in line else \
             "cut" if "not judged" in line else "right"
-        check(f"--json {arguments}: {line}", one.get("verdict", "right") == verdict and all(
+        claim(f"--json {arguments}: {line}", one.get("verdict", "right") == verdict and all(
             str(one[key]) in line for key in ("src", "dst", "opcode", "psn", "frame_bytes", "msn",
                                               "syndrome", "va", "rkey", "length")
             if key in one and key in ("src", "dst") or "opcode" in one and key in one), again)
-
-
-def check(what, holds, result=None):
-    if not holds:
-        failures.append(what)
-        print("FAILED:", what)
-        if result is not None:
-            print(f"  status {result.returncode}\n  {result.stdout[-1500:]}\n  {result.stderr}")
 
 
 def read_pcap(path):
@@ -140,18 +132,18 @@ def golden():
     for path in sorted(glob.glob(f"{GOLDEN}/*.pcap")):
         frames = read_pcap(path)
         result = run(path)
-        check(f"{path} is right", result.returncode == 0, result)
+        claim(f"{path} is right", result.returncode == 0, result)
         got = counts(result)
-        check(f"{path}: every frame is RoCEv2",
+        claim(f"{path}: every frame is RoCEv2",
               got.get("RoCEv2") == got.get("frames") == len(frames) and got.get("wrong") == 0,
               result)
-        check(f"{path}: a line a frame",
+        claim(f"{path}: a line a frame",
               result.stdout.count("ICRC ok, encoded again the same") == len(frames), result)
         wanted = SENT_AGAIN.get(os.path.basename(path).removesuffix(".pcap"), (0, 0, 0))
-        check(f"{path}: sent again, NAKs, RNR NAKs: {wanted}",
+        claim(f"{path}: sent again, NAKs, RNR NAKs: {wanted}",
               (got["retransmissions"], got["NAKs"], got["RNR NAKs"]) == wanted, result)
     result = run(f"{GOLDEN}/rxe-atomic-cas.pcap")
-    check("a line says what a packet is",
+    claim("a line says what a packet is",
           re.search(r"192\.168\.71\.2 → 192\.168\.70\.2  RC COMPARE SWAP qp 0x000015 psn 6194448 "
                     r"AckReq, 0 bytes payload, 86 frame, va 0x55871e426000 rkey 0x610 "
                     r"compare 0x0 swap 0x0, ICRC ok", result.stdout), result)
@@ -177,21 +169,21 @@ def link_types(work):
         for nano, order in ((False, "<"), (True, ">")):
             write_pcap(path, shaped, link, nano, order)
             result = run(path)
-            check(f"{name}: all frames are right", result.returncode == 0 and
+            claim(f"{name}: all frames are right", result.returncode == 0 and
                   counts(result).get("RoCEv2") == len(frames), result)
             step = "0.000000010" if nano else "0.000010000"
-            check(f"{name}: the second frame's time", f"     2 {step}  192" in result.stdout,
+            claim(f"{name}: the second frame's time", f"     2 {step}  192" in result.stdout,
                   result)
         spoiled = [f[:-20] + bytes([f[-20] ^ 1]) + f[-19:] for f in shaped]
         if name != "padded":
             write_pcap(path, spoiled, link)
-            check(f"{name}: spoiled", run("-q", path).returncode == 1)
+            claim(f"{name}: spoiled", run("-q", path).returncode == 1)
     write_pcap(path, frames, 105)  # 802.11
     result = run(path)
-    check("an unknown link type is refused",
+    claim("an unknown link type is refused",
           result.returncode == 2 and "link type IEEE802_11 is not known" in result.stderr, result)
     with open(f"{GOLDEN}/rxe-ud.pcap", "rb") as capture:
-        check("standard input", run("-", stdin=capture).returncode == 0)
+        claim("standard input", run("-", stdin=capture).returncode == 0)
 
 
 def outer(protocol, payload, version=4):
@@ -231,29 +223,29 @@ def tunnels(work):
             write_pcap(path, shaped, EN10MB)
             result = run(path)
             got = counts(result)
-            check(f"{says} {i}: all frames are right", result.returncode == 0 and
+            claim(f"{says} {i}: all frames are right", result.returncode == 0 and
                   got["RoCEv2"] == len(frames) and got["retransmissions"] == 0, result)
-            check(f"{says} {i}: each line says it", result.stdout.count(says) == len(frames),
+            claim(f"{says} {i}: each line says it", result.stdout.count(says) == len(frames),
                   result)
             write_pcap(path, [f[:-20] + bytes([f[-20] ^ 1]) + f[-19:] for f in shaped], EN10MB)
-            check(f"{says} {i}: spoiled", run("-q", path).returncode == 1)
+            claim(f"{says} {i}: spoiled", run("-q", path).returncode == 1)
     one = frames[0]
     outside = [outer(17, udp(4789, b"\0" * 8 + one)), outer(17, udp(4790, vxlan + one)),
                outer(17, udp(4789, vxlan + one[:12] + b"\x08\x06" + one[14:])),
                outer(17, udp(4789, vxlan)), outer(47, b"\0\1\x08\0" + one[14:])]
     write_pcap(path, outside, EN10MB)
     result = run(path)
-    check("no tunnels, or not of RoCEv2", result.returncode == 0 and
+    claim("no tunnels, or not of RoCEv2", result.returncode == 0 and
           counts(result)["neither"] == len(outside), result)
     # A packet that claims to be longer than the datagram that contains it.
     short = bytearray(outer(4, one[14:]))
     short[16:18] = struct.pack("!H", len(one) - 14 + 20 - 8)
     write_pcap(path, [bytes(short)], EN10MB)
-    check("a packet that ends after its tunnel's", run(path).returncode == 1 or
+    claim("a packet that ends after its tunnel's", run(path).returncode == 1 or
           counts(run(path))["neither"] == 1)
     # The same packet beside a tunnel and in it was not sent twice.
     write_pcap(path, [one, outer(17, udp(4789, vxlan + one))], EN10MB)
-    check("before and in a tunnel", counts(run(path))["retransmissions"] == 0)
+    claim("before and in a tunnel", counts(run(path))["retransmissions"] == 0)
 
 
 def pcapng(work):
@@ -270,7 +262,7 @@ def pcapng(work):
         for i, frame in enumerate(frames):
             out.write(block(6, struct.pack("<IIIII", 0, 0, i, len(frame), len(frame)) + frame))
     result = run(path)
-    check("pcapng", result.returncode == 0 and counts(result).get("RoCEv2") == len(frames), result)
+    claim("pcapng", result.returncode == 0 and counts(result).get("RoCEv2") == len(frames), result)
 
 
 def wrong(work):
@@ -293,18 +285,18 @@ def wrong(work):
             write_pcap(path, frames)
             result = run("-q", path)
             name = re.sub(r" 0x.*", "", cause)
-            check(f"{cause}: status, line and summary",
+            claim(f"{cause}: status, line and summary",
                   result.returncode == 1 and counts(result).get("wrong") == 1 and
                   f"wrong                     1 (1 {name})" in result.stdout, result)
             lines = [line for line in result.stdout.split("\n") if re.match(r"^ +\d+ \d", line)]
-            check(f"{cause}: only that line", len(lines) == 1 and
+            claim(f"{cause}: only that line", len(lines) == 1 and
                   lines[0].startswith(f"{at + 1:6}") and
                   (f"WRONG: {cause}" in lines[0] or "ICRC WRONG: 0x" in lines[0]), result)
     spoiled = read_pcap(f"{GOLDEN}/rxe-rc.pcap")
     spoiled[100] = spoiled[100][:60] + bytes([spoiled[100][60] ^ 0x10]) + spoiled[100][61:]
     write_pcap(path, spoiled)
     result = run(path)
-    check("one spoiled packet of a golden capture", result.returncode == 1 and
+    claim("one spoiled packet of a golden capture", result.returncode == 1 and
           counts(result).get("wrong") == 1 and "   101 " in
           next(line for line in result.stdout.split("\n") if "WRONG" in line), result)
 
@@ -335,28 +327,28 @@ def counting(work):
     ]
     write_pcap(path, frames)
     result = run(path)
-    check("the counted capture is right", result.returncode == 0, result)
+    claim("the counted capture is right", result.returncode == 0, result)
     got = counts(result)
     for name, number in {"frames": len(frames), "RoCEv2": len(frames) - 4, "PFC": 1, "neither": 3,
                          "retransmissions": 3, "NAKs": 3, "RNR NAKs": 1, "CNPs": 2, "CE marks": 1,
                          "cut short": 0, "wrong": 0}.items():
-        check(f"{name} should be {number}, is {got.get(name)}", got.get(name) == number, result)
+        claim(f"{name} should be {number}, is {got.get(name)}", got.get(name) == number, result)
     for text in ("(2 PSN sequence, 1 remote access)", "RNR NAK wait 0.64 ms msn 3",
                  "NAK PSN sequence error msn 3", "ACK msn 3", "PFC pause class 3: 65535\n",
                  "BECN", "psn 6 CE"):
-        check(f"the listing has: {text}", text in result.stdout, result)
-    check("retransmissions are marked", result.stdout.count("RETRANSMISSION") == 3, result)
-    check("opcodes are summed", re.search(r"^RC SEND ONLY +8 +32$", result.stdout, flags=re.M),
+        claim(f"the listing has: {text}", text in result.stdout, result)
+    claim("retransmissions are marked", result.stdout.count("RETRANSMISSION") == 3, result)
+    claim("opcodes are summed", re.search(r"^RC SEND ONLY +8 +32$", result.stdout, flags=re.M),
           result)
     quiet = run("-q", path)
-    check("quiet lists nothing that is right", "→" not in quiet.stdout and "PFC pause" not in
+    claim("quiet lists nothing that is right", "→" not in quiet.stdout and "PFC pause" not in
           quiet.stdout and counts(quiet) == got, quiet)
 
     # The PSN circle is wider than the memory of it: the same PSN after half of it is new.
     far = [roce(0x04, psn % 2**24, b"abcd") for psn in
            (10, 2**22, 2**23 - 100, 2**23 + 2**22, 2**24 - 5, 2**24 + 10, 2**24 + 10, 2**24 + 5)]
     write_pcap(path, far)
-    check("a full circle on, a PSN is new", counts(run(path)).get("retransmissions") == 1)
+    claim("a full circle on, a PSN is new", counts(run(path)).get("retransmissions") == 1)
 
 
 def cut(work):
@@ -366,25 +358,25 @@ def cut(work):
     result = run(path)
     got = counts(result)
     long = sum(len(f) > 100 for f in frames)
-    check("cut frames are counted and not called wrong",
+    claim("cut frames are counted and not called wrong",
           result.returncode == 1 and got.get("cut short") == long and got.get("wrong") == 0,
           result)
-    check("their headers are read", got.get("RoCEv2") == len(frames) and
+    claim("their headers are read", got.get("RoCEv2") == len(frames) and
           result.stdout.count("RC SEND MIDDLE") > 10 and
           "cut to 100 of 1082 bytes: not judged" in result.stdout, result)
     write_pcap(path, [f[:50] for f in frames], lengths=[len(f) for f in frames])
     result = run(path)
-    check("frames cut within the headers",
+    claim("frames cut within the headers",
           result.returncode == 1 and counts(result).get("cut short") == len(frames), result)
     write_pcap(path, [f[:16] for f in frames], lengths=[len(f) for f in frames])
     result = run(path)
-    check("frames cut within IP", result.returncode == 1 and
+    claim("frames cut within IP", result.returncode == 1 and
           counts(result).get("cut short") == len(frames), result)
     tcp = roce(0x04, 1)[:23] + b"\x06" + roce(0x04, 1)[24:]
     dns = roce(0x04, 1)[:36] + b"\0\x35" + roce(0x04, 1)[38:]
     write_pcap(path, [tcp[:24], dns[:38], dns[:37]], lengths=[len(tcp), len(dns), len(dns)])
     got = counts(run(path))
-    check("a cut frame of something else, as far as that can be seen",
+    claim("a cut frame of something else, as far as that can be seen",
           got.get("neither") == 2 and got.get("cut short") == 1, result)
 
 
@@ -393,7 +385,7 @@ def refused(work):
     with open(f"{GOLDEN}/rxe-ud.pcap", "rb") as whole, open(truncated, "wb") as part:
         part.write(whole.read()[:-7])
     result = run(truncated)
-    check("a capture that ends in the middle of a frame",
+    claim("a capture that ends in the middle of a frame",
           result.returncode == 2 and "after frame 4: truncated dump file" in result.stderr and
           counts(result).get("frames") == 4, result)
     garbage = f"{work}/garbage"
@@ -404,7 +396,7 @@ def refused(work):
                             ([garbage], f"{garbage}: unknown file format"),
                             (["--bogus"], "unrecognized option")):
         result = run(*arguments)
-        check(f"{arguments}: status 2 and a line", result.returncode == 2 and
+        claim(f"{arguments}: status 2 and a line", result.returncode == 2 and
               text in result.stderr and result.stdout == "", result)
 
 
@@ -434,14 +426,14 @@ def interrupted(work):
         except subprocess.TimeoutExpired:
             running.kill()
             out, err = running.communicate()
-        check(f"interrupted {options}", running.returncode == 130 and
+        claim(f"interrupted {options}", running.returncode == 130 and
               re.fullmatch(rb"interrupted after frame \d+; the summary is of what was read\n", err))
         if options:
             document = json.loads(out)
-            check("the list ends", not document["capture"]["whole"] and
+            claim("the list ends", not document["capture"]["whole"] and
                   len(document["packets"]) == document["summary"]["frames"] > 10)
         else:
-            check("the summary is there", b"\nretransmissions " in out)
+            claim("the summary is there", b"\nretransmissions " in out)
 
 
 def main():
@@ -456,7 +448,7 @@ def main():
         refused(work)
         interrupted(work)
     print(f"{len(failures)} failures")
-    return 1 if failures else 0
+    return report()
 
 
 if __name__ == "__main__":

@@ -12,11 +12,12 @@ import subprocess
 import sys
 import tempfile
 
+from checks import check, report, run_program
+
 OCHE = os.environ["OCHE"]
 SCENARIO = "topology: {type: star, hosts: 4}\nworkload: {type: incast, degree: 2, bytes: 10KB}\n"
 PRECIOUS = "precious\n" * 100
 LIMIT = 60  # seconds for one command
-failures = []
 
 # Each way to have a file written: arguments, and the file.
 WAYS = {
@@ -33,16 +34,9 @@ WAYS = {
 }
 
 
-def check(truth, *what):
-    if not truth:
-        failures.append(" ".join(str(w) for w in what))
-
-
 def oche(folder, arguments):
     try:
-        return subprocess.run([OCHE, *arguments], cwd=folder, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              check=False, timeout=LIMIT)
+        return run_program(OCHE, *arguments, cwd=folder, stdin=subprocess.DEVNULL, timeout=LIMIT)
     except subprocess.TimeoutExpired as late:
         return subprocess.CompletedProcess(late.cmd, "no status: waits for ever", "", "")
 
@@ -197,9 +191,7 @@ def main():
         test_final_link(name, arguments, written)
         test_final_pipe(name, arguments, written)
     test_sweep_link()
-    for failure in failures:
-        print("FAILED:", failure)
-    return 1 if failures else 0
+    return report()
 
 
 sys.exit(main())
