@@ -122,41 +122,6 @@ static void on_event(void *context, uint32_t node, const struct oche_trace_recor
 
 /* ---- worlds ---- */
 
-static void make_topology(struct world *world, const char *cc, const char *recovery)
-{
-    struct small_world *small = &world->small;
-    uint64_t leaves, each;
-
-    switch (below(world, 3)) {
-    case 0:
-        small_world_init(small, "leaf_spine", cc, recovery);
-        leaves = between(world, 3, 5);
-        each = between(world, 2, 5);
-        small_world_topology(small, "leaves", leaves);
-        small_world_topology(small, "spines", between(world, 2, 4));
-        small_world_topology(small, "hosts_per_leaf", each);
-        world->hosts = (uint32_t)(leaves * each);
-        return;
-    case 1:
-        small_world_init(small, "clos", cc, recovery);
-        leaves = between(world, 2, 3);
-        each = between(world, 2, 3);
-        small_world_topology(small, "pods", leaves);
-        small_world_topology(small, "tors_per_pod", each);
-        small_world_topology(small, "hosts_per_tor", 4);
-        small_world_topology(small, "uplinks_per_tor", 2);
-        small_world_topology(small, "uplinks_per_agg", between(world, 2, 3));
-        oche_param_set(oche_param_find(small->config.topology->table, "oversubscription"),
-                       small->topology_params, (union oche_value){.real = 0});
-        world->hosts = (uint32_t)(leaves * each * 4);
-        return;
-    default:
-        small_world_init(small, "fat_tree", cc, recovery);
-        small_world_topology(small, "k", 4);
-        world->hosts = 16;
-    }
-}
-
 /* Bursts to few receivers; messages are short or long, many on the same queue pairs. */
 static void make_flows(struct world *world)
 {
@@ -178,7 +143,7 @@ static void make_world(struct world *world, const char *purpose, uint64_t number
     memset(world, 0, sizeof(*world));
     world->number = number;
     world->random = oche_random_stream(7, purpose, number);
-    make_topology(world, cc, recovery);
+    world->hosts = small_world_random_network(&world->small, &world->random, cc, recovery, false);
     oche_param_defaults(&oche_iofd_params, &world->iofd);
     world->mechanisms[0] = &oche_iofd;
     world->mechanism_params[0] = &world->iofd;

@@ -97,49 +97,6 @@ static bool coin(struct world *world)
 
 /* ---- worlds ---- */
 
-static void make_topology(struct world *world, const char *cc, const char *recovery, bool chain)
-{
-    struct small_world *small = &world->small;
-    uint64_t leaves, each;
-
-    switch (below(world, chain ? 4 : 3)) {
-    case 0:
-        small_world_init(small, "leaf_spine", cc, recovery);
-        leaves = between(world, 3, 5);
-        each = between(world, 2, 5);
-        small_world_topology(small, "leaves", leaves);
-        small_world_topology(small, "spines", between(world, 2, 4));
-        small_world_topology(small, "hosts_per_leaf", each);
-        world->hosts = (uint32_t)(leaves * each);
-        return;
-    case 1:
-        small_world_init(small, "clos", cc, recovery);
-        leaves = between(world, 2, 3);
-        each = between(world, 2, 3);
-        small_world_topology(small, "pods", leaves);
-        small_world_topology(small, "tors_per_pod", each);
-        small_world_topology(small, "hosts_per_tor", 4);
-        small_world_topology(small, "uplinks_per_tor", 2);
-        small_world_topology(small, "uplinks_per_agg", between(world, 2, 3));
-        oche_param_set(oche_param_find(small->config.topology->table, "oversubscription"),
-                       small->topology_params, (union oche_value){.real = 0});
-        world->hosts = (uint32_t)(leaves * each * 4);
-        return;
-    case 3:
-        small_world_init(small, "parking_lot", cc, recovery);
-        leaves = between(world, 1, 4);
-        each = between(world, 1, 4);
-        small_world_topology(small, "hops", leaves);
-        small_world_topology(small, "hosts_per_switch", each);
-        world->hosts = (uint32_t)((leaves + 1) * each);
-        return;
-    default:
-        small_world_init(small, "fat_tree", cc, recovery);
-        small_world_topology(small, "k", 4);
-        world->hosts = 16;
-    }
-}
-
 static void make_flows(struct world *world)
 {
     uint64_t span = between(world, 20, 600) * OCHE_US;
@@ -256,7 +213,7 @@ static void on_event(void *context, uint32_t node, const struct oche_trace_recor
 /* `chain`: some networks are chains, in which every path is the only one. */
 static void make_world(struct world *world, const char *cc, const char *recovery, bool chain)
 {
-    make_topology(world, cc, recovery, chain);
+    world->hosts = small_world_random_network(&world->small, &world->random, cc, recovery, chain);
     world->tcp = world->small.config.endpoint != NULL;
     struct oche_world_config *config = &world->small.config;
 

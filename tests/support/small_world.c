@@ -216,3 +216,63 @@ struct oche_flow_plan small_flow(uint32_t src, uint32_t dst, uint64_t bytes, och
     return (struct oche_flow_plan){
         .src = src, .dst = dst, .bytes = bytes, .start = start, .then_same_source = OCHE_NO_FLOW};
 }
+
+static uint64_t between(struct oche_random *random, uint64_t least, uint64_t most)
+{
+    return least + oche_random_below(random, most - least + 1);
+}
+
+uint32_t small_world_random_network(struct small_world *small, struct oche_random *random,
+                                    const char *cc, const char *recovery, bool chain)
+{
+    uint64_t leaves, each;
+
+    switch (oche_random_below(random, chain ? 4 : 3)) {
+    case 0:
+        small_world_init(small, "leaf_spine", cc, recovery);
+        leaves = between(random, 3, 5);
+        each = between(random, 2, 5);
+        small_world_topology(small, "leaves", leaves);
+        small_world_topology(small, "spines", between(random, 2, 4));
+        small_world_topology(small, "hosts_per_leaf", each);
+        return (uint32_t)(leaves * each);
+    case 1:
+        small_world_init(small, "clos", cc, recovery);
+        leaves = between(random, 2, 3);
+        each = between(random, 2, 3);
+        small_world_topology(small, "pods", leaves);
+        small_world_topology(small, "tors_per_pod", each);
+        small_world_topology(small, "hosts_per_tor", 4);
+        small_world_topology(small, "uplinks_per_tor", 2);
+        small_world_topology(small, "uplinks_per_agg", between(random, 2, 3));
+        oche_param_set(oche_param_find(small->config.topology->table, "oversubscription"),
+                       small->topology_params, (union oche_value){.real = 0});
+        return (uint32_t)(leaves * each * 4);
+    case 3:
+        small_world_init(small, "parking_lot", cc, recovery);
+        leaves = between(random, 1, 4);
+        each = between(random, 1, 4);
+        small_world_topology(small, "hops", leaves);
+        small_world_topology(small, "hosts_per_switch", each);
+        return (uint32_t)((leaves + 1) * each);
+    default:
+        small_world_init(small, "fat_tree", cc, recovery);
+        small_world_topology(small, "k", 4);
+        return 16;
+    }
+}
+
+uint32_t small_world_busy_flows(struct oche_flow_plan *flows, uint32_t hosts)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < hosts; i++)
+        flows[count++] = small_flow(i, (i + hosts / 2 + 1) % hosts, 300000, i * 10 * OCHE_NS);
+    for (uint32_t i = 1; i < hosts; i++)
+        flows[count++] = small_flow(i, 0, 100000, 20 * OCHE_US);
+    flows[0].then_same_source = count;
+    flows[count] = small_flow(flows[0].src, 5, 50000, OCHE_NEVER);
+    count++;
+    flows[count++] = small_flow(5, 6, 70000, 50 * OCHE_US);
+    return count;
+}

@@ -68,4 +68,16 @@ void small_world_free(struct small_world *small);
 /* Returns a flow that starts at `start`; no flow follows it. */
 struct oche_flow_plan small_flow(uint32_t src, uint32_t dst, uint64_t bytes, oche_time start);
 
+/*
+ * In place of small_world_init: draws a leaf_spine, a clos or a fat_tree; with `chain` also a
+ * parking_lot. Returns the number of hosts.
+ */
+uint32_t small_world_random_network(struct small_world *small, struct oche_random *random,
+                                    const char *cc, const char *recovery, bool chain);
+/*
+ * Fills `flows` with a permutation, an incast and some flows that follow others. Returns how many
+ * there are, fewer than 3 * hosts.
+ */
+uint32_t small_world_busy_flows(struct oche_flow_plan *flows, uint32_t hosts);
+
 #endif

@@ -30,22 +30,6 @@ static void test_alone_is_ideal(void **state)
     }
 }
 
-/* An incast and a permutation on a fat tree: marks, CNPs and, with a small buffer, PAUSEs. */
-static uint32_t busy_flows(struct oche_flow_plan *flows, uint32_t hosts)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < hosts; i++)
-        flows[count++] = small_flow(i, (i + hosts / 2 + 1) % hosts, 300000, i * 10 * OCHE_NS);
-    for (uint32_t i = 1; i < hosts; i++)
-        flows[count++] = small_flow(i, 0, 100000, 20 * OCHE_US);
-    flows[0].then_same_source = count;
-    flows[count] = small_flow(flows[0].src, 5, 50000, OCHE_NEVER);
-    count++;
-    flows[count++] = small_flow(5, 6, 70000, 50 * OCHE_US);
-    return count;
-}
-
 static void busy_world(struct small_world *small)
 {
     small_world_init(small, "fat_tree", "dcqcn", "go_back_n");
@@ -59,7 +43,7 @@ static void busy_world(struct small_world *small)
 static void test_modes_change_nothing(void **state)
 {
     struct oche_flow_plan flows[64];
-    uint32_t count = busy_flows(flows, 16);
+    uint32_t count = small_world_busy_flows(flows, 16);
     struct small_world small;
 
     (void)state;
@@ -97,7 +81,7 @@ static void test_modes_change_nothing(void **state)
 static void test_loss_is_repaired(void **state)
 {
     struct oche_flow_plan flows[64];
-    uint32_t count = busy_flows(flows, 16);
+    uint32_t count = small_world_busy_flows(flows, 16);
     struct small_world small;
 
     (void)state;
@@ -280,7 +264,7 @@ static void test_threads_meet_for_many_events(void **state)
     busy_world(&small);
     small.config.threads = 2;
     small.config.together = true;
-    small_world_run(&small, flows, busy_flows(flows, 16));
+    small_world_run(&small, flows, small_world_busy_flows(flows, 16));
     assert_true(oche_world_network(small.world)->windows_together > 20);
     small_world_free(&small);
 }
@@ -292,7 +276,7 @@ static void test_measures_with_threads(void **state)
     static struct oche_world_paused_port held[20000];
     struct oche_world_totals one = {0};
     struct oche_flow_plan flows[64];
-    uint32_t count = busy_flows(flows, 16);
+    uint32_t count = small_world_busy_flows(flows, 16);
     struct small_world small;
 
     (void)state;
