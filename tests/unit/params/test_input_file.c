@@ -16,7 +16,9 @@
 
 #include "tests/support/test.h"
 
-static char folder[] = "/tmp/oche-input-XXXXXX", path[64];
+#define TEST_FILE "x"
+#include "tests/support/temporary_folder.h"
+
 static struct oche_input_file file;
 static struct oche_error error;
 
@@ -190,21 +192,6 @@ static void test_opening(void **state)
     close(fd);
     waitpid(child, NULL, 0);
     unlink(path);
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof(path), "%s/x", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    return rmdir(folder);
 }
 
 int main(void)

@@ -10,7 +10,9 @@
 
 #include "tests/support/test.h"
 
-static char folder[] = "/tmp/oche-database-XXXXXX", path[64];
+#define TEST_FILE "x"
+#include "tests/support/temporary_folder.h"
+
 static struct oche_error reason;
 
 /* Makes a file with a table, and the effects of the other statements. */
@@ -129,22 +131,6 @@ static void test_what_is_no_file(void **state)
     assert_int_equal(run(database, "CREATE TABLE t (a)"), SQLITE_OK);
     sqlite3_close(database);
     unlink(path);
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof(path), "%s/x", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(path);
-    return rmdir(folder);
 }
 
 int main(void)

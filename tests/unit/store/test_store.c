@@ -2,6 +2,9 @@
 /* One run, one file: all written data is there, and no incomplete file. */
 #include "tests/support/test.h"
 
+#define TEST_FILE "run.sqlite"
+#include "tests/support/temporary_folder.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,27 +16,7 @@
 
 #include "store/store.h"
 
-static char folder[64], path[96];
 static struct oche_error error;
-
-static int make_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof(folder), "/tmp/oche-results-XXXXXX");
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof(path), "%s/run.sqlite", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    char command[128];
-
-    (void)state;
-    snprintf(command, sizeof(command), "rm -r %s", folder);
-    return system(command);
-}
 
 /* Returns how many files the folder has. */
 static unsigned files(void)

@@ -14,7 +14,9 @@
 
 #include "tests/support/test.h"
 
-static char folder[64], path[96];
+#define TEST_FILE "sweep.sqlite"
+#include "tests/support/temporary_folder.h"
+
 static struct oche_error error;
 
 static const char *const losses[] = {"0", "1%"}, *const pairs[] = {"4"};
@@ -34,25 +36,6 @@ static struct oche_sweep_description describe(const char *kind)
                                            .cores = 4,
                                            .axes = axes,
                                            .axis_count = 2};
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof(folder), "/tmp/oche-sweep-XXXXXX");
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof(path), "%s/sweep.sqlite", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    char command[128];
-
-    (void)state;
-    snprintf(command, sizeof(command), "rm -r %s", folder);
-    return system(command);
 }
 
 static struct oche_sweep_store *open_kind(const char *kind, bool restart)
