@@ -38,7 +38,7 @@ struct answer_peer {
     /* How it is. */
     uint32_t mtu;
     oche_time delay;
-    bool keeps;       /* packets behind a gap, and claims them in SACKs */
+    bool keeps;       /* stores packets behind a gap, and claims them in SACKs */
     uint32_t loses;   /* one in this many answers is lost; of READ responses only inner ones */
     bool loses_any;   /* loses answers of all kinds, repeated ones, too */
     uint32_t refuses; /* one in this many requests that take a receive; 0: none */

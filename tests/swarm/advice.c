@@ -42,7 +42,7 @@ static bool give(struct draft *draft, const struct draft_part *part, const char 
     union oche_value value;
     struct oche_error error;
 
-    if (param == NULL || param->unit == OCHE_UNIT_TEXT || draft_wishes_param(draw, of, param) ||
+    if (param == NULL || param->unit == OCHE_UNIT_TEXT || draft_requires_param(draw, of, param) ||
         !oche_value_parse(param, text, &value, &error))
         return false;
     draft_set(draft, of->section->name, param->name, value.u);
@@ -55,7 +55,7 @@ bool draft_take_other(struct draft *draft, const struct draft_part *part,
     const char *advice = strstr(refusal, "; ");
     char path[64], text[64];
 
-    if (advice == NULL || (!draft_wishes_param(draw, part, param) && draw_one_in(draw, 2)))
+    if (advice == NULL || (!draft_requires_param(draw, part, param) && draw_one_in(draw, 2)))
         return false;
     for (const char *at = advice; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " "))
         if (sscanf(at, "%63[" LETTERS ".]: %63[^ ,;()]", path, text) == 2 &&

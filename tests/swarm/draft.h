@@ -38,24 +38,24 @@ struct draft {
 };
 
 /* A feature that a draft must have: a section's entry, a variant or a value. */
-struct draft_wish {
+struct draft_feature {
     const struct oche_section *section;
     uint32_t variant;               /* or DRAFT_NO_VARIANT: any */
     const struct oche_param *param; /* NULL: any variant */
 };
 
-#define DRAFT_MOST_WISHES 8
+#define DRAFT_MOST_REQUIRED 8
 
 /* The network that has been drawn so far, for texts and host numbers. */
 struct draw {
     const struct oche_schema *schema;
     struct oche_random random;
     struct oche_topology topology; /* the draft's network; host_count is 0 before it is known */
-    unsigned theme;                /* enum of plan.c; 0: none */
+    unsigned theme;                /* enum draft_theme of plan.h; 0: none */
     bool large; /* a large world has more hosts, longer paths, faster links and more bytes */
     oche_time packet_time; /* time of a full packet on a host's link; 0: not known yet */
-    struct draft_wish wishes[DRAFT_MOST_WISHES];
-    uint32_t wish_count;
+    struct draft_feature required[DRAFT_MOST_REQUIRED];
+    uint32_t required_count;
     uint32_t entry; /* index of the entry of a list that is being drawn */
 };
 

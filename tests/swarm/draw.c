@@ -149,17 +149,17 @@ static void draw_values(struct draft_part *part, struct draw *draw)
         const struct oche_param *param = &table->params[i];
         struct draft_limits limits = draft_limits_in(draw, part, param);
         struct draft_value *value = &part->values[part->value_count];
-        bool wished = draft_wishes_param(draw, part, param);
+        bool requested = draft_requires_param(draw, part, param);
 
         if (limits.percent == 0)
             limits.percent = percent;
         if (section_has_not(part->section, param))
             continue;
-        if (limits.most < limits.least || (draw_below(draw, 100) >= limits.percent && !wished))
+        if (limits.most < limits.least || (draw_below(draw, 100) >= limits.percent && !requested))
             continue;
         bool given = draft_draw_value(value, part, param, draw);
 
-        for (int again = 0; wished && given && draft_is_preset(value) && again < 6; again++)
+        for (int again = 0; requested && given && draft_is_preset(value) && again < 6; again++)
             given = draft_draw_value(value, part, param, draw);
         part->value_count += given;
     }
@@ -181,7 +181,7 @@ static void keep_one_place(struct draft_part *part, struct draw *draw)
     uint64_t kept = draw_below(draw, count);
 
     for (uint64_t i = 0; i < count; i++)
-        if (draft_wishes_param(draw, part, part->values[named[i]].param))
+        if (draft_requires_param(draw, part, part->values[named[i]].param))
             kept = i;
 
     while (count-- > 0)
@@ -273,9 +273,9 @@ static bool has_mechanism(struct draft *draft, const struct oche_section *sectio
 static uint64_t least_entries(const struct draw *draw, const struct oche_section *section,
                               uint64_t count)
 {
-    uint32_t wished = draft_variants_wished(draw, section);
+    uint32_t requested = draft_variants_required(draw, section);
 
-    return count < wished ? wished : count;
+    return count < requested ? requested : count;
 }
 
 /* True if the section is a tier of which the drawn network has switches. */
@@ -310,16 +310,16 @@ static uint64_t entries(struct draft *draft, const struct oche_section *section,
         return 0;
     if (section->within != NULL)
         return is_tier_of(draft, section, draw) &&
-               (draft_wishes_section(draw, section) || draw_one_in(draw, 4));
+               (draft_requires_section(draw, section) || draw_one_in(draw, 4));
     if (section->list && section->optional)
         return draw_one_in(draw, strcmp(section->name, "failures") == 0 ? 3 : 6) ||
-                       draft_wishes_section(draw, section)
+                       draft_requires_section(draw, section)
                    ? 1 + draw_below(draw, MOST_FAILURES)
                    : 0;
     if (section->list)
         return least_entries(draw, section,
                              draw_one_in(draw, 2) ? 1 : 1 + draw_below(draw, MOST_WORKLOAD));
-    if (!section->list && draft_wishes_section(draw, section))
+    if (!section->list && draft_requires_section(draw, section))
         return 1;
     if (oche_switch_mechanism_find(section->name) != NULL)
         return has_mechanism(draft, section) && draw_below(draw, 4) != 0;
@@ -442,10 +442,10 @@ static bool mend_value(struct draft *draft, struct draft_part *part, const char 
         return true;
     if (number < part->value_count && take_advice(&part->values[number], refusal, draw))
         return true;
-    bool wished = draft_wishes_param(draw, part, param);
+    bool requested = draft_requires_param(draw, part, param);
 
     if (number < part->value_count && !draft_is_needed(part, param) &&
-        draw_one_in(draw, wished ? 8 : 2)) {
+        draw_one_in(draw, requested ? 8 : 2)) {
         draft_remove_value(part, number);
         return true;
     }
@@ -475,7 +475,7 @@ static bool mend_file(struct draft *draft, const char *refusal, struct draw *dra
                 continue;
             if (draft_is_needed(part, part->values[k].param))
                 return redraw(draft, i, draw);
-            if (!draft_wishes_param(draw, part, part->values[k].param) || draw_one_in(draw, 8) ||
+            if (!draft_requires_param(draw, part, part->values[k].param) || draw_one_in(draw, 8) ||
                 !draft_draw_value(&part->values[k], part, part->values[k].param, draw))
                 draft_remove_value(part, k);
             return true;

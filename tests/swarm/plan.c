@@ -196,7 +196,7 @@ static const struct {
 /* ---- requirements of features: on the network, or on other sections ---- */
 
 static const struct {
-    const char *wish, *brings[5]; /* one of these, separated by bars, or NULL */
+    const char *feature, *brings[5]; /* one of these, separated by bars, or NULL */
 } needs[] = {
     {"routes.file",
      {"topology=parking_lot", "topology=leaf_spine", "topology=dumbbell", "topology=clos",
@@ -225,10 +225,10 @@ static const struct oche_section *section_of(const struct draw *draw, const char
 }
 
 /* In sections with one choice the first required variant counts. */
-static void wish(struct draw *draw, struct draft_wish wish)
+static void require(struct draw *draw, struct draft_feature feature)
 {
-    if (draw->wish_count < DRAFT_MOST_WISHES)
-        draw->wishes[draw->wish_count++] = wish;
+    if (draw->required_count < DRAFT_MOST_REQUIRED)
+        draw->required[draw->required_count++] = feature;
 }
 
 static bool is_mechanism(const struct oche_section *section)
@@ -250,20 +250,20 @@ static uint64_t features_of(const struct oche_section *section)
                                      : section->table->count;
 }
 
-static struct draft_wish feature_of(const struct oche_section *section, uint32_t index)
+static struct draft_feature feature_of(const struct oche_section *section, uint32_t index)
 {
     bool plain = section->selector == NULL && !is_whole(section);
 
-    return (struct draft_wish){.section = section,
-                               .variant = section->selector != NULL ? index : DRAFT_NO_VARIANT,
-                               .param = plain ? &section->table->params[index] : NULL};
+    return (struct draft_feature){.section = section,
+                                  .variant = section->selector != NULL ? index : DRAFT_NO_VARIANT,
+                                  .param = plain ? &section->table->params[index] : NULL};
 }
 
 /*
  * Finds feature `number` of those that can be required: variants, mechanisms, tiers, and parameters
  * of sections without variants. Returns false if there are only `*count`.
  */
-static bool find_feature(const struct draw *draw, uint64_t number, struct draft_wish *found,
+static bool find_feature(const struct draw *draw, uint64_t number, struct draft_feature *found,
                          uint64_t *count)
 {
     uint64_t seen = 0;
@@ -283,7 +283,7 @@ static bool find_feature(const struct draw *draw, uint64_t number, struct draft_
 }
 
 /* Writes the feature's name as in coverage.c. */
-static void name_feature(const struct draft_wish *feature, char *name, size_t room)
+static void name_feature(const struct draft_feature *feature, char *name, size_t room)
 {
     const struct oche_section *section = feature->section;
 
@@ -297,9 +297,9 @@ static void name_feature(const struct draft_wish *feature, char *name, size_t ro
         snprintf(name, room, "mechanism=%s", section->name);
 }
 
-bool draft_wish(struct draw *draw, const char *name)
+bool draft_require(struct draw *draw, const char *name)
 {
-    struct draft_wish found;
+    struct draft_feature found;
     uint64_t count;
     char here[64];
 
@@ -307,15 +307,15 @@ bool draft_wish(struct draw *draw, const char *name)
         name_feature(&found, here, sizeof(here));
         if (strcmp(here, name) != 0)
             continue;
-        wish(draw, found);
+        require(draw, found);
         return true;
     }
     return false;
 }
 
-static struct draft_wish feature_number(const struct draw *draw, uint64_t number)
+static struct draft_feature feature_number(const struct draw *draw, uint64_t number)
 {
-    struct draft_wish found = {0};
+    struct draft_feature found = {0};
     uint64_t count;
 
     find_feature(draw, UINT64_MAX, &found, &count);
@@ -323,65 +323,65 @@ static struct draft_wish feature_number(const struct draw *draw, uint64_t number
     return found;
 }
 
-void draft_wish_number(struct draw *draw, uint64_t number)
+void draft_require_number(struct draw *draw, uint64_t number)
 {
-    wish(draw, feature_number(draw, number));
+    require(draw, feature_number(draw, number));
 }
 
 void draft_name_number(const struct draw *draw, uint64_t number, char *name, size_t room)
 {
-    struct draft_wish found = feature_number(draw, number);
+    struct draft_feature found = feature_number(draw, number);
 
     name_feature(&found, name, room);
 }
 
 /* Requires what a feature depends on, unless the section is already chosen. */
-static void wish_what_is_needed(struct draw *draw)
+static void require_dependencies(struct draw *draw)
 {
-    for (uint32_t i = 0; i < draw->wish_count; i++)
+    for (uint32_t i = 0; i < draw->required_count; i++)
         for (size_t k = 0; k < OCHE_COUNT_OF(needs); k++) {
             uint64_t choices = 0;
             char name[64];
 
-            name_feature(&draw->wishes[i], name, sizeof(name));
-            if (strcmp(name, needs[k].wish) != 0)
+            name_feature(&draw->required[i], name, sizeof(name));
+            if (strcmp(name, needs[k].feature) != 0)
                 continue;
             while (choices < OCHE_COUNT_OF(needs[k].brings) && needs[k].brings[choices] != NULL)
                 choices++;
             const char *brings = needs[k].brings[draw_below(draw, choices)];
 
             snprintf(name, sizeof(name), "%.*s", (int)strcspn(brings, "=."), brings);
-            if (draft_variants_wished(draw, section_of(draw, name)) == 0)
-                draft_wish(draw, brings);
+            if (draft_variants_required(draw, section_of(draw, name)) == 0)
+                draft_require(draw, brings);
         }
 }
 
 /* Requires two features. Consecutive numbers walk through all pairs. */
 static void plan_pair(struct draw *draw, uint64_t number)
 {
-    struct draft_wish any;
+    struct draft_feature any;
     uint64_t count;
 
     draw->theme = (unsigned)draw_below(draw, BY_TURN);
     find_feature(draw, UINT64_MAX, &any, &count);
-    draft_wish_number(draw, number % count);
-    draft_wish_number(draw, number % count + number / count);
+    draft_require_number(draw, number % count);
+    draft_require_number(draw, number % count + number / count);
 }
 
 void draft_plan(struct draw *draw, uint64_t seed)
 {
-    draw->wish_count = 0;
+    draw->required_count = 0;
     draw->large = draw_one_in(draw, ONE_LARGE);
     if (seed % 2 == 0)
         plan_pair(draw, seed / 2);
     else
-        draft_aim(draw, seed / 2);
-    wish_what_is_needed(draw);
+        draft_rare_event(draw, seed / 2);
+    require_dependencies(draw);
     for (size_t i = 0; i < OCHE_COUNT_OF(picks); i++)
         if (picks[i].variants == NULL && (picks[i].themes >> draw->theme & 1) &&
             draw_below(draw, 100) < picks[i].percent)
-            wish(draw,
-                 (struct draft_wish){section_of(draw, picks[i].section), DRAFT_NO_VARIANT, NULL});
+            require(draw, (struct draft_feature){section_of(draw, picks[i].section),
+                                                 DRAFT_NO_VARIANT, NULL});
 }
 
 /* ---- questions of the draw ---- */
@@ -408,39 +408,39 @@ struct draft_limits draft_limits_in(const struct draw *draw, const struct draft_
     return draft_limits(part, param);
 }
 
-bool draft_wishes_section(const struct draw *draw, const struct oche_section *section)
+bool draft_requires_section(const struct draw *draw, const struct oche_section *section)
 {
-    for (uint32_t i = 0; i < draw->wish_count; i++)
-        if (draw->wishes[i].section == section)
+    for (uint32_t i = 0; i < draw->required_count; i++)
+        if (draw->required[i].section == section)
             return true;
     return false;
 }
 
-bool draft_wishes_mechanism(const struct draw *draw, const char *name)
+bool draft_requires_mechanism(const struct draw *draw, const char *name)
 {
-    for (uint32_t i = 0; i < draw->wish_count; i++)
-        if (strcmp(draw->wishes[i].section->name, name) == 0)
+    for (uint32_t i = 0; i < draw->required_count; i++)
+        if (strcmp(draw->required[i].section->name, name) == 0)
             return true;
     return false;
 }
 
 /* True if a required switch mechanism does not come with a congestion control. */
-static bool wishes_any_mechanism(const struct draw *draw)
+static bool requires_any_mechanism(const struct draw *draw)
 {
-    for (uint32_t i = 0; i < draw->wish_count; i++)
-        if (oche_switch_mechanism_find(draw->wishes[i].section->name) != NULL)
+    for (uint32_t i = 0; i < draw->required_count; i++)
+        if (oche_switch_mechanism_find(draw->required[i].section->name) != NULL)
             return true;
     return false;
 }
 
-bool draft_wishes_param(const struct draw *draw, const struct draft_part *part,
-                        const struct oche_param *param)
+bool draft_requires_param(const struct draw *draw, const struct draft_part *part,
+                          const struct oche_param *param)
 {
     if (strcmp(part->section->name, "switch") == 0 && strcmp(param->name, "mechanisms") == 0 &&
-        wishes_any_mechanism(draw))
+        requires_any_mechanism(draw))
         return true;
-    for (uint32_t i = 0; i < draw->wish_count; i++)
-        if (draw->wishes[i].section == part->section && draw->wishes[i].param == param)
+    for (uint32_t i = 0; i < draw->required_count; i++)
+        if (draw->required[i].section == part->section && draw->required[i].param == param)
             return true;
     return false;
 }
@@ -451,14 +451,14 @@ bool draft_fills_queues(const struct draw *draw)
 }
 
 /* True if a mechanism excludes a required feature. */
-static bool is_against_wishes(const struct draw *draw, const char *mechanism)
+static bool excludes_required(const struct draw *draw, const char *mechanism)
 {
-    char name[64], wished[64];
+    char name[64], requested[64];
 
     snprintf(name, sizeof(name), "mechanism=%s", mechanism);
-    for (uint32_t i = 0; i < draw->wish_count; i++) {
-        name_feature(&draw->wishes[i], wished, sizeof(wished));
-        if (coverage_impossible(wished, name) != NULL)
+    for (uint32_t i = 0; i < draw->required_count; i++) {
+        name_feature(&draw->required[i], requested, sizeof(requested));
+        if (coverage_impossible(requested, name) != NULL)
             return true;
     }
     return false;
@@ -466,11 +466,11 @@ static bool is_against_wishes(const struct draw *draw, const char *mechanism)
 
 bool draft_shuns(struct draw *draw, const char *section)
 {
-    if (is_against_wishes(draw, section))
+    if (excludes_required(draw, section))
         return true;
     for (size_t i = 0; i < OCHE_COUNT_OF(shunned); i++)
         if ((shunned[i].themes >> draw->theme & 1) && strcmp(shunned[i].section, section) == 0 &&
-            !draft_wishes_section(draw, section_of(draw, section)))
+            !draft_requires_section(draw, section_of(draw, section)))
             return draw_below(draw, 100) < shunned[i].percent;
     return false;
 }
@@ -480,7 +480,7 @@ bool draft_takes_time(const struct draw *draw)
     return QUIET >> draw->theme & 1;
 }
 
-const char *draft_wished_files(const struct draw *draw)
+const char *draft_required_files(const struct draw *draw)
 {
     if (RING >> draw->theme & 1)
         return "|ring.topology|";
@@ -489,26 +489,27 @@ const char *draft_wished_files(const struct draw *draw)
     return draw->theme == LOOPED ? "|loop.routes|" : "";
 }
 
-uint32_t draft_variants_wished(const struct draw *draw, const struct oche_section *section)
+uint32_t draft_variants_required(const struct draw *draw, const struct oche_section *section)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < draw->wish_count; i++)
-        count += draw->wishes[i].section == section && draw->wishes[i].variant != DRAFT_NO_VARIANT;
+    for (uint32_t i = 0; i < draw->required_count; i++)
+        count +=
+            draw->required[i].section == section && draw->required[i].variant != DRAFT_NO_VARIANT;
     return count;
 }
 
 /* The entries of a list take the required variants in turn; in other sections the first counts. */
-static bool wished_variant(const struct draw *draw, const struct oche_section *section,
-                           uint32_t *variant)
+static bool required_variant(const struct draw *draw, const struct oche_section *section,
+                             uint32_t *variant)
 {
-    uint32_t count = draft_variants_wished(draw, section);
+    uint32_t count = draft_variants_required(draw, section);
     uint32_t skip = count > 0 && section->list ? draw->entry % count : 0;
 
-    for (uint32_t i = 0; i < draw->wish_count; i++) {
-        if (draw->wishes[i].section != section || draw->wishes[i].variant == DRAFT_NO_VARIANT)
+    for (uint32_t i = 0; i < draw->required_count; i++) {
+        if (draw->required[i].section != section || draw->required[i].variant == DRAFT_NO_VARIANT)
             continue;
-        *variant = draw->wishes[i].variant;
+        *variant = draw->required[i].variant;
         if (skip-- == 0)
             return true;
     }
@@ -519,7 +520,7 @@ uint32_t draft_pick_variant(struct draw *draw, const struct oche_section *sectio
 {
     uint32_t variant = (uint32_t)draw_below(draw, section->variant_count);
 
-    if (wished_variant(draw, section, &variant))
+    if (required_variant(draw, section, &variant))
         return variant;
     for (size_t i = 0; i < OCHE_COUNT_OF(picks); i++) {
         char name[40];

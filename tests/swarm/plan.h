@@ -23,7 +23,7 @@ enum draft_theme {
     CUT,                /* links fail while packets cross them */
     BY_TURN,            /* themes before this one are for worlds without a rare feature */
     DETOURED = BY_TURN, /* a ring of detours through a leaf or a pod */
-    LOOPED,             /* routes that go back and forth */
+    LOOPED,             /* routes that lead packets back and forth */
     GIVEN_UP,           /* a ring, and flows in it that fail */
     ASTRAY,             /* deflected packets, and flows that fail for every wait */
     LOST,               /* links lose so much that all flows fail */
@@ -34,17 +34,17 @@ enum draft_theme {
 void draft_plan(struct draw *draw, uint64_t seed);
 
 /* rare_features.c: plans a rare event, and the feature that must be there when it happens. */
-void draft_aim(struct draw *draw, uint64_t number);
+void draft_rare_event(struct draw *draw, uint64_t number);
 /* Returns the two features of pair `number`; false: there are fewer such pairs. */
-bool draft_aim_names(size_t number, const char *names[2]);
+bool draft_rare_pair(size_t number, const char *names[2]);
 
 /* Requires a feature by its name (coverage.c). False: there is none, or the name is an event. */
-bool draft_wish(struct draw *draw, const char *name);
+bool draft_require(struct draw *draw, const char *name);
 /* Requires feature `number`, modulo their number. Returns its name. */
-void draft_wish_number(struct draw *draw, uint64_t number);
+void draft_require_number(struct draw *draw, uint64_t number);
 void draft_name_number(const struct draw *draw, uint64_t number, char *name, size_t room);
 /* Returns how many variants of a section are required. */
-uint32_t draft_variants_wished(const struct draw *draw, const struct oche_section *section);
+uint32_t draft_variants_required(const struct draw *draw, const struct oche_section *section);
 
 /*
  * advice.c: a refusal may name a value for another parameter. Sets it. Returns false if the refusal
@@ -58,10 +58,10 @@ struct draft_limits draft_limits_in(const struct draw *draw, const struct draft_
                                     const struct oche_param *param);
 
 /* True if the draw requires an entry of the section, the parameter, or the mechanism. */
-bool draft_wishes_section(const struct draw *draw, const struct oche_section *section);
-bool draft_wishes_param(const struct draw *draw, const struct draft_part *part,
-                        const struct oche_param *param);
-bool draft_wishes_mechanism(const struct draw *draw, const char *name);
+bool draft_requires_section(const struct draw *draw, const struct oche_section *section);
+bool draft_requires_param(const struct draw *draw, const struct draft_part *part,
+                          const struct oche_param *param);
+bool draft_requires_mechanism(const struct draw *draw, const char *name);
 
 /* True if the draw's theme brings ports that pause each other. */
 bool draft_fills_queues(const struct draw *draw);
@@ -74,7 +74,7 @@ bool draft_shuns(struct draw *draw, const char *section);
 bool draft_takes_time(const struct draw *draw);
 
 /* Returns the files of tests/swarm/files that the theme needs, separated by bars. */
-const char *draft_wished_files(const struct draw *draw);
+const char *draft_required_files(const struct draw *draw);
 
 /* Returns the required variant, or one by chance; the theme's variants are drawn more often. */
 uint32_t draft_pick_variant(struct draw *draw, const struct oche_section *section);

@@ -14,8 +14,8 @@ static const struct {
     const char *event;
     enum draft_theme theme;
     const char *topologies; /* names, separated by bars; NULL: any */
-    const char *wish;       /* or NULL */
-} ways[] = {
+    const char *feature;    /* or NULL */
+} causes[] = {
     {"saw=deadlock", STUCK, "|from_file|", NULL},
     {"saw=deadlock", STUCK, "|from_file|", NULL},
     {"saw=deadlock", DETOURED, "|leaf_spine|clos|fat_tree|", "routes.file"},
@@ -116,86 +116,86 @@ static const struct {
     {{"host.feedback_jitter", "saw=deflections"}, DEFLECTED},
 };
 
-static const char *wished_topology(const struct draw *draw)
+static const char *required_topology(const struct draw *draw)
 {
-    for (uint32_t i = 0; i < draw->wish_count; i++)
-        if (strcmp(draw->wishes[i].section->name, "topology") == 0)
-            return draw->wishes[i].section->variants[draw->wishes[i].variant].name;
+    for (uint32_t i = 0; i < draw->required_count; i++)
+        if (strcmp(draw->required[i].section->name, "topology") == 0)
+            return draw->required[i].section->variants[draw->required[i].variant].name;
     return NULL;
 }
 
-static bool wishes_workload(const struct draw *draw)
+static bool requires_workload(const struct draw *draw)
 {
-    for (uint32_t i = 0; i < draw->wish_count; i++)
-        if (strcmp(draw->wishes[i].section->name, "workload") == 0)
+    for (uint32_t i = 0; i < draw->required_count; i++)
+        if (strcmp(draw->required[i].section->name, "workload") == 0)
             return true;
     return false;
 }
 
 /* Chooses a theme and network for the event; they must fit a required topology. */
-static void take_way(struct draw *draw, const char *event, bool with_theme)
+static void bring_about(struct draw *draw, const char *event, bool with_theme)
 {
-    const char *topology = wished_topology(draw);
-    size_t taken = OCHE_COUNT_OF(ways);
+    const char *topology = required_topology(draw);
+    size_t taken = OCHE_COUNT_OF(causes);
     uint64_t fit = 0;
     char name[40];
 
     snprintf(name, sizeof(name), "|%s|", topology != NULL ? topology : "");
-    for (size_t i = 0; i < OCHE_COUNT_OF(ways); i++)
-        if (strcmp(ways[i].event, event) == 0 && (with_theme || ways[i].theme == draw->theme) &&
-            (ways[i].topologies == NULL || topology == NULL ||
-             strstr(ways[i].topologies, name) != NULL) &&
+    for (size_t i = 0; i < OCHE_COUNT_OF(causes); i++)
+        if (strcmp(causes[i].event, event) == 0 && (with_theme || causes[i].theme == draw->theme) &&
+            (causes[i].topologies == NULL || topology == NULL ||
+             strstr(causes[i].topologies, name) != NULL) &&
             draw_one_in(draw, ++fit))
             taken = i;
-    if (taken == OCHE_COUNT_OF(ways))
+    if (taken == OCHE_COUNT_OF(causes))
         return;
-    draw->theme = ways[taken].theme;
-    if (ways[taken].wish != NULL)
-        draft_wish(draw, ways[taken].wish);
+    draw->theme = causes[taken].theme;
+    if (causes[taken].feature != NULL)
+        draft_require(draw, causes[taken].feature);
     /* A permutation makes the ring wait; another workload is added. */
-    if (strcmp(event, "saw=deadlock") == 0 && wishes_workload(draw))
-        draft_wish(draw, "workload=permutation");
+    if (strcmp(event, "saw=deadlock") == 0 && requires_workload(draw))
+        draft_require(draw, "workload=permutation");
 }
 
-static void aim_at_pair(struct draw *draw, size_t number)
+static void require_pair(struct draw *draw, size_t number)
 {
     bool with_theme = pairs[number].theme == CALM;
 
     if (!with_theme)
         draw->theme = pairs[number].theme;
     for (size_t i = 0; i < 3 && pairs[number].names[i] != NULL; i++)
-        draft_wish(draw, pairs[number].names[i]);
+        draft_require(draw, pairs[number].names[i]);
     for (size_t i = 0; i < 3 && pairs[number].names[i] != NULL; i++)
         if (strncmp(pairs[number].names[i], "saw=", 4) == 0)
-            take_way(draw, pairs[number].names[i], with_theme);
+            bring_about(draw, pairs[number].names[i], with_theme);
 }
 
 /* Returns the next feature from `number` on that can occur together with `name`. */
-static void wish_for_other(struct draw *draw, const char *name, uint64_t number)
+static void require_other(struct draw *draw, const char *name, uint64_t number)
 {
     char other[64];
 
     while (draft_name_number(draw, number, other, sizeof(other)),
            coverage_impossible(name, other) != NULL)
         number++;
-    draft_wish_number(draw, number);
+    draft_require_number(draw, number);
 }
 
-void draft_aim(struct draw *draw, uint64_t number)
+void draft_rare_event(struct draw *draw, uint64_t number)
 {
     draw->theme = (unsigned)draw_below(draw, BY_TURN);
     if (number % 2 == 0) {
-        aim_at_pair(draw, number / 2 % OCHE_COUNT_OF(pairs));
+        require_pair(draw, number / 2 % OCHE_COUNT_OF(pairs));
         return;
     }
     const char *name = rare[number / 2 % OCHE_COUNT_OF(rare)];
 
-    wish_for_other(draw, name, number / 2 / OCHE_COUNT_OF(rare));
-    if (!draft_wish(draw, name))
-        take_way(draw, name, true);
+    require_other(draw, name, number / 2 / OCHE_COUNT_OF(rare));
+    if (!draft_require(draw, name))
+        bring_about(draw, name, true);
 }
 
-bool draft_aim_names(size_t number, const char *names[2])
+bool draft_rare_pair(size_t number, const char *names[2])
 {
     if (number >= OCHE_COUNT_OF(pairs))
         return false;

@@ -196,16 +196,17 @@ static void test_shrink(void **state)
 }
 
 /* A required feature as one pointer. */
-static const void *wished(const struct draft_wish *wish)
+static const void *identity(const struct draft_feature *feature)
 {
-    if (wish->param != NULL)
-        return wish->param;
-    return wish->variant != DRAFT_NO_VARIANT ? (const void *)&wish->section->variants[wish->variant]
-                                             : (const void *)wish->section;
+    if (feature->param != NULL)
+        return feature->param;
+    return feature->variant != DRAFT_NO_VARIANT
+               ? (const void *)&feature->section->variants[feature->variant]
+               : (const void *)feature->section;
 }
 
 /* Consecutive even seeds require each pair of features once. */
-static void test_pairs_are_wished(void **state)
+static void test_pairs_are_required(void **state)
 {
     static const void *first[MOST_MET];
     uint64_t round = 0, pairs = 0;
@@ -215,8 +216,8 @@ static void test_pairs_are_wished(void **state)
     for (uint64_t seed = 0; round == 0 || seed < round * round; seed++) {
         draw.random = oche_random_stream(seed, "swarm", 0);
         draft_plan(&draw, 2 * seed); /* odd seeds bring rare events */
-        assert_true(draw.wish_count >= 2);
-        const void *is = wished(&draw.wishes[0]), *with = wished(&draw.wishes[1]);
+        assert_true(draw.required_count >= 2);
+        const void *is = identity(&draw.required[0]), *with = identity(&draw.required[1]);
 
         if (round == 0 && seed > 0 && is == first[0])
             round = seed; /* each feature was the first one; now the second ones move on */
@@ -234,39 +235,39 @@ static void test_pairs_are_wished(void **state)
     assert_int_equal(pairs, round * round - round);
 }
 
-static bool is_wished(const struct draw *draw, const char *name)
+static bool is_required(const struct draw *draw, const char *name)
 {
     struct draw other = {.schema = &schema};
 
     if (strncmp(name, "saw=", 4) == 0)
         return true;
-    assert_true(draft_wish(&other, name));
-    for (uint32_t i = 0; i < draw->wish_count; i++)
-        if (wished(&draw->wishes[i]) == wished(&other.wishes[0]))
+    assert_true(draft_require(&other, name));
+    for (uint32_t i = 0; i < draw->required_count; i++)
+        if (identity(&draw->required[i]) == identity(&other.required[0]))
             return true;
     return false;
 }
 
 /* Each rare pair exists, is possible, and is required by some odd seed. */
-static void test_aims_are_wished(void **state)
+static void test_rare_pairs_are_required(void **state)
 {
     struct draw draw = {.schema = &schema};
     const char *names[2];
     size_t count = 0;
 
     (void)state;
-    while (draft_aim_names(count, names))
+    while (draft_rare_pair(count, names))
         count++;
     assert_true(count > 20);
     for (uint64_t seed = 1; seed < 4 * count; seed += 4) {
-        assert_true(draft_aim_names(seed / 4, names));
+        assert_true(draft_rare_pair(seed / 4, names));
         if (coverage_impossible(names[0], names[1]) != NULL)
             fail_msg("%s and %s: %s", names[0], names[1], coverage_impossible(names[0], names[1]));
         draw.random = oche_random_stream(seed, "swarm", 0);
         draft_plan(&draw, seed);
         for (size_t i = 0; i < 2; i++)
-            if (!is_wished(&draw, names[i]))
-                fail_msg("seed %u does not wish for %s", (unsigned)seed, names[i]);
+            if (!is_required(&draw, names[i]))
+                fail_msg("seed %u does not feature for %s", (unsigned)seed, names[i]);
     }
 }
 
@@ -277,8 +278,8 @@ int main(void)
         cmocka_unit_test(test_read_as_drawn),
         cmocka_unit_test(test_all_is_drawn),
         cmocka_unit_test(test_shrink),
-        cmocka_unit_test(test_pairs_are_wished),
-        cmocka_unit_test(test_aims_are_wished),
+        cmocka_unit_test(test_pairs_are_required),
+        cmocka_unit_test(test_rare_pairs_are_required),
     };
 
     if (chdir(SWARM_FOLDER) != 0)

@@ -156,7 +156,7 @@ static void put_mechanisms(char *text, struct draw *draw)
     for (uint64_t i = 0, any = 0; i < count; i++)
         if ((draw_one_in(draw, oche_switch_mechanisms[i]->only_for != NULL ? 24 : 3) &&
              !draft_shuns(draw, oche_switch_mechanisms[i]->name)) ||
-            draft_wishes_mechanism(draw, oche_switch_mechanisms[i]->name))
+            draft_requires_mechanism(draw, oche_switch_mechanisms[i]->name))
             put(text, "%s%s", any++ > 0 ? ", " : "", oche_switch_mechanisms[i]->name);
 }
 
@@ -220,11 +220,11 @@ static void put_file(char *text, const struct draft_part *part, const struct och
             strcmp(files[i].key, param->name) != 0 || !(any || suits(draw, i)))
             continue;
         snprintf(name, sizeof(name), "|%s|", files[i].file);
-        bool wished = !any && strstr(draft_wished_files(draw), name) != NULL;
+        bool requested = !any && strstr(draft_required_files(draw), name) != NULL;
 
-        if (wished || draw_one_in(draw, ++fit))
+        if (requested || draw_one_in(draw, ++fit))
             snprintf(text, DRAFT_TEXT_BYTES, "../files/%s", files[i].file);
-        if (wished)
+        if (requested)
             return;
     }
 }
