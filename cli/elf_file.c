@@ -40,7 +40,7 @@ static const Elf64_Phdr *segment(const struct elf_file *file, uint32_t type, uns
     return NULL;
 }
 
-/* Returns where in the file the byte is that is at this address in memory; SIZE_MAX: nowhere. */
+/* Returns the file offset of the byte at this address in memory; SIZE_MAX: there is none. */
 static uint64_t offset_of(const struct elf_file *file, uint64_t address)
 {
     const Elf64_Phdr *load;

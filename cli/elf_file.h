@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads from a program's or a library's file what the dynamic linker will do with it. The file may
- * be anything, so nothing in it is believed before it was compared with the file's length.
+ * have any content, so every value is checked against the file's length before use.
  */
 #ifndef OCHE_CLI_ELF_FILE_H
 #define OCHE_CLI_ELF_FILE_H
@@ -13,7 +13,7 @@
 enum elf_kind {
     ELF_NONE,    /* no ELF file, or a damaged one */
     ELF_FOREIGN, /* of another machine or word size than this program */
-    ELF_STATIC,  /* no dynamic linker is asked for */
+    ELF_STATIC,  /* the program uses no dynamic linker */
     ELF_DYNAMIC,
 };
 

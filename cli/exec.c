@@ -176,7 +176,7 @@ static void check_rogue(const struct argp_state *state, const char *name, const 
         oche_refuse(state, "%s: %s", name, wrong);
 }
 
-/* Checks variables that no option replaces and that the library would refuse later. */
+/* Checks variables that no option replaces and that the library would reject later. */
 static void check_environment(const struct argp_state *state, const struct options *options)
 {
     const struct {
@@ -368,14 +368,13 @@ static bool is_preloaded(const char *name)
 }
 
 /*
- * Adds a library to LD_PRELOAD. It is one without dependencies if `alone` is true. Then it stands
- * there with its path: the dynamic linker prints an error for a mere name that it does not find, as
- * in each setuid program, and in each program after a script has changed LD_LIBRARY_PATH. Others
- * stand there by name and are found by LD_LIBRARY_PATH, as their dependencies are. So does each
- * whose folder has a blank in its name, as blanks separate entries of LD_PRELOAD.
- *
- * A program that was compiled with -fsanitize=address refuses to run if any library is before the
- * sanitizer's, which would have no use for what ours define.
+ * Adds a library to LD_PRELOAD. If `alone`, the library has no dependencies and is added by its
+ * path: for a name that it does not find, the dynamic linker prints an error. That happens in each
+ * setuid program, and in each program after a script has changed LD_LIBRARY_PATH. Other libraries
+ * are added by name and found by LD_LIBRARY_PATH, as their dependencies are. A library whose folder
+ * has a blank in its name is added by name, too, because blanks separate entries of LD_PRELOAD. A
+ * program compiled with -fsanitize=address refuses to run if any library is before the sanitizer's.
+ * Such a program gets none.
  */
 static bool preload(const char *option, const char *folder, const char *name, bool alone)
 {
@@ -392,8 +391,8 @@ static bool preload(const char *option, const char *folder, const char *name, bo
 }
 
 /*
- * Loads a library first, by its path, as the program would take another one of its name. It comes
- * behind what stands in LD_PRELOAD, which may be before its functions.
+ * Loads a library first, by its path, because the program would take another one of that name. It
+ * comes last in LD_PRELOAD, because the functions of the other entries may have to come first.
  */
 static void preload_path(const char *program, const char *folder, const char *name)
 {
@@ -415,7 +414,7 @@ static void preload_path(const char *program, const char *folder, const char *na
     free(both);
 }
 
-/* Sees to it that the program has our libraries, or tells why it will not. */
+/* Makes sure that the program gets our libraries, or prints why it will not. */
 static void look_at_program(const char *command, const char *folder)
 {
     struct preflight found;
@@ -429,7 +428,7 @@ static void look_at_program(const char *command, const char *folder)
         preload_path(command, folder, LIBRARY);
 }
 
-/* Says why the command did not start. Returns the exit status that shells have for it. */
+/* Prints why the command did not start. Returns the exit status that shells use for it. */
 static int say_why_not(const char *command, int why)
 {
     const bool is_there = strchr(command, '/') != NULL && access(command, F_OK) == 0;
@@ -470,7 +469,7 @@ int oche_cmd_exec(int argc, char **argv)
         oche_print_error("oche exec: OCHE_ROGUE without --rogue: only programs that call "
                          "rogue/rogue.h have RoGUE");
     look_at_program(options.command[0], folder);
-    /* RoGUE is meant for adapters that have this, whatever the device's default is. */
+    /* RoGUE is designed for adapters with this setting, so it replaces the device's default. */
     if (options.rogue != NULL && options.recovery == NULL && !is_set("OCHE_RECOVERY"))
         options.recovery = "go_back_n";
     if (options.rogue != NULL && options.cc == NULL && !is_set("OCHE_CC"))

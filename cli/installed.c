@@ -42,7 +42,7 @@ static char *name_of_scenario(const char *file)
     return name;
 }
 
-/* Lists what is there; where there is no folder, nothing. */
+/* Lists the scenarios in the folder; none if there is no folder. */
 static struct installed find_installed(void)
 {
     struct installed installed = {.folder = oche_data_folder("scenarios")};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Removes unfinished files when a signal or a want of memory ends the program. */
+/* Removes unfinished files when a signal or lack of memory ends the program. */
 #include "cli/interrupted.h"
 
 #include <signal.h>
@@ -22,7 +22,7 @@ void oche_remove_unfinished(void)
     }
 }
 
-/* Less than the second after which mpirun kills whom it has asked to end. */
+/* Less than the second after which mpirun kills the processes that it has asked to end. */
 #define LATE_US 900000
 
 static volatile sig_atomic_t asked, gentle, by_mpirun;

@@ -28,12 +28,12 @@ void oche_remove_if_interrupted(enum oche_unfinished which, const char *path);
  */
 const volatile sig_atomic_t *oche_interrupt_gently(bool gently);
 /*
- * For a process that mpirun has started: SIGUSR1, which mpirun passes on, does the same as SIGINT,
- * which it does not, and so does SIGTERM, which is what Ctrl-C at mpirun becomes. As mpirun kills
- * the process a second later, it ends before, without unfinished files.
+ * For a process that mpirun has started. SIGUSR1 acts like SIGINT, because mpirun passes on only
+ * SIGUSR1. SIGTERM does, too: Ctrl-C at mpirun becomes SIGTERM. mpirun kills the process a second
+ * later, so the process ends before that, without unfinished files.
  */
 void oche_interrupt_by_mpirun(void);
-/* Removes the unfinished files now, as the program is about to end. */
+/* Removes the unfinished files now, because the program is about to end. */
 void oche_remove_unfinished(void);
 
 #endif

@@ -15,7 +15,7 @@
 #include "core/base.h"
 
 #define NAME_BYTES 64
-#define REFUSED    2 /* the status of a command that has told an error */
+#define REFUSED    2 /* the status of a command that has printed an error */
 
 static const struct command {
     const char *name;
@@ -40,12 +40,12 @@ static char **arguments;
 static int ended_with;
 
 /*
- * Reports a broken invariant of core, fabric or sim, which is a bug. Prints the command line, with
- * which the bug can be repeated. That the system has no memory left is none.
+ * Reports a broken invariant of core, fabric or sim, which is a bug. Prints the command line that
+ * repeats the bug. Lack of memory is not a bug.
  */
 /*
- * Returns in the first thread that calls it. With several threads others may fail at the same time:
- * they wait here until the first one has said its line and ended the process.
+ * Returns in the first thread that calls it. Other threads that fail at the same time wait here
+ * until the first one has printed its line and ended the process.
  */
 static void be_the_first(void)
 {
@@ -102,7 +102,9 @@ static int run(const struct command *command, int argc, char **argv)
     return status;
 }
 
-/* A command whose output could not be written (a full disk) has failed, whatever it did besides. */
+/*
+ * A command whose output could not be written (a full disk) has failed, even if all else succeeded.
+ */
 static void check_output(void)
 {
     const bool failed = ferror(stdout) != 0;
@@ -116,7 +118,9 @@ static void check_output(void)
 int main(int argc, char **argv)
 {
     arguments = argv;
-    /* Whole lines, so that a message to standard error never falls into one in a common pipe. */
+    /*
+     * Whole lines, so a message to standard error is never inside an output line in a common pipe.
+     */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     atexit(check_output);
     argp_err_exit_status = 2;

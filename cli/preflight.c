@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looks at a program before it is run. A program gets oche's devices because the dynamic linker
- * takes libibverbs.so.1 from LD_LIBRARY_PATH. That comes to nothing, and without a word, if
+ * Checks a program before it is run. A program gets oche's devices because the dynamic linker
+ * takes libibverbs.so.1 from LD_LIBRARY_PATH. That has no effect, and causes no message, if
  *
  *   static     no dynamic linker takes part, or libibverbs alone is linked statically
  *   foreign    the program is for another machine or word size
@@ -10,9 +10,9 @@
  *              loaded first (LD_PRELOAD), by its path
  *   kernel     it asks the kernel's RDMA subsystem, by management datagrams, netlink, files or PCI
  *
- * A script is judged by its interpreter. What a program starts in turn is not looked at here, but
- * looks at itself when it runs (device/verbs/other_library.c). So a static program that has nothing
- * to do with verbs (a shell, an init) is let be.
+ * A script is judged by its interpreter. Programs that the program starts are not checked here.
+ * Each of them checks itself when it runs (device/verbs/other_library.c). So a static program that
+ * does not use verbs (a shell, an init) is accepted.
  */
 #include "cli/preflight.h"
 
@@ -35,7 +35,7 @@
 #define VERBS         "libibverbs.so.1"
 #define RDMACM        "librdmacm.so.1"
 #define CLASS         "/sys/class/infiniband"
-#define MOST_OBJECTS  256 /* libraries of a program that are looked at */
+#define MOST_OBJECTS  256 /* libraries of a program that are checked */
 #define MOST_SCRIPTS  4   /* a script's interpreter may be a script */
 #define LONGEST_START 512 /* of a script: bytes of its first line */
 
@@ -128,10 +128,10 @@ static const struct known {
     {"mstresourcedump", "mst", PCI, MST},
 };
 
-/* Libraries without which a program that is not linked with libibverbs does nothing of use. */
+/* Libraries without which a program that is not linked with libibverbs can do nothing useful. */
 static const char *const umad_libraries[] = {"libibumad.so.", "libibmad.so.", "libosmvendor.so."};
 
-/* True if the kernel has RDMA devices, so that there is something to ask. */
+/* True if the kernel has RDMA devices that a program could use. */
 static bool kernel_has_devices(void)
 {
     DIR *folder = opendir(CLASS);
@@ -184,7 +184,7 @@ static bool asks_kernel(const struct elf_file *file, const char *name, struct oc
     return false;
 }
 
-/* ---- programs whose dynamic linker does not listen ---- */
+/* ---- programs whose dynamic linker ignores LD_LIBRARY_PATH ---- */
 
 /* True if the file may be of a program that uses RDMA. */
 static bool mentions_rdma(const struct elf_file *file)
@@ -193,7 +193,7 @@ static bool mentions_rdma(const struct elf_file *file)
            elf_mentions(file, "librdmacm");
 }
 
-/* True if the file has rdma-core's library in it: a message and a variable of all its versions. */
+/* True if the file contains rdma-core's library: a message and a variable of all its versions. */
 static bool contains_verbs(const struct elf_file *file)
 {
     return elf_mentions(file, "libibverbs: Warning: ") && elf_mentions(file, "RDMAV_FORK_SAFE");
@@ -268,12 +268,13 @@ static bool cannot_load(const struct elf_file *file, const char *name, struct oc
 
 /* ---- DT_RPATH ---- */
 
-/* The program and its libraries, as far as they are found; those from `next` on are to be seen. */
+/* the program and its libraries, if found; those from `next` on are not checked yet */
 struct walk {
     const char *folder; /* of oche's libraries */
     char *paths[MOST_OBJECTS];
     unsigned count, next;
-    char *main_rpath, *main_origin; /* the program's, as its libraries may use it, too; or NULL */
+    /* the program's list, because its libraries may use it, too; or NULL */
+    char *main_rpath, *main_origin;
     struct preflight *found;
 };
 

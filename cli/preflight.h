@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks at a program before it is run: can it use oche's devices at all? */
+/* Checks a program before it is run: can it use oche's devices at all? */
 #ifndef OCHE_CLI_PREFLIGHT_H
 #define OCHE_CLI_PREFLIGHT_H
 
@@ -13,10 +13,10 @@ struct preflight {
 };
 
 /*
- * Looks for the command as execvp does, and at what it is linked with. `folder` is that of oche's
- * libraries. Returns false, with a line for the user in `line`, if the program cannot see oche's
- * devices: the dynamic linker has no part in it or drops LD_LIBRARY_PATH, or the program asks the
- * kernel. Returns true as well if that cannot be told.
+ * Finds the command as execvp does, and checks how it is linked. `folder` is that of oche's
+ * libraries. Returns false, with a line for the user in `line`, if the program cannot use oche's
+ * devices: the dynamic linker is not used or ignores LD_LIBRARY_PATH, or the program asks the
+ * kernel. Also returns true if that is unknown.
  */
 bool oche_preflight(const char *command, const char *folder, struct preflight *found,
                     struct oche_error *line);

@@ -6,7 +6,7 @@
 #include "lab/reproduce/record.h"
 #include "report/json.h"
 
-/* Returns how many claims have which verdict, by source. */
+/* Returns the number of claims with each verdict, by source. */
 static struct json_object *verdicts_json(const struct oche_tally *tally)
 {
     struct json_object *verdicts = oche_json_array(0);
@@ -54,7 +54,7 @@ static struct json_object *record_json(const struct oche_paper *paper,
     return json;
 }
 
-/* Adds a paper; one of which nothing is recorded is left out. */
+/* Adds a paper. A paper without records is left out. */
 static bool add_paper(struct json_object *papers, const char *folder, const char *name,
                       struct oche_error *error)
 {

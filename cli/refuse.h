@@ -17,8 +17,8 @@ struct argp_state;
 void oche_refuse(const struct argp_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /*
- * Parses arguments by argp_parse, which ends the program if they are wrong; so does an option that
- * is misspelt, with the one that is meant. Returns false if the parser has refused them itself.
+ * Parses arguments by argp_parse, which ends the program if they are wrong. A misspelt option ends
+ * it, too, with a suggestion. Returns false if the parser itself has rejected them.
  */
 bool oche_parse_arguments(const struct argp *argp, int argc, char **argv, unsigned flags,
                           void *input);

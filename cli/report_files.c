@@ -142,8 +142,8 @@ bool oche_report_draw(const char *script, const char *folder, const char *data, 
     int wrong = write_all(ends[1], data, bytes) ? 0 : errno;
 
     signal(SIGPIPE, before);
-    if (wrong != 0 && wrong != EPIPE) /* EPIPE: it has ended, and says why */
-        kill(child, SIGKILL);         /* half of the data would only puzzle it */
+    if (wrong != 0 && wrong != EPIPE) /* EPIPE: it has ended, and prints why */
+        kill(child, SIGKILL);         /* the script gets all of the data or none */
     close(ends[1]);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;

@@ -9,7 +9,7 @@
 #include "core/base.h"
 #include "params/units.h"
 
-/* True if the words differ by two neighbours that have changed places: "rnu" and "run". */
+/* True if the words differ by two exchanged neighbours: "rnu" and "run". */
 static bool is_swapped(const char *text, const char *word)
 {
     const size_t length = strlen(text);
@@ -57,7 +57,7 @@ static const char **list_options(const struct argp_option *options, size_t *coun
     return names;
 }
 
-/* Returns the option of that name, or of which it is the beginning; NULL: it is none of argp's. */
+/* Returns the option of that name or with that prefix; NULL: it is none of argp's. */
 static const struct argp_option *find_long(const struct argp_option *options, const char *name)
 {
     const struct argp_option *found = NULL;

@@ -18,7 +18,7 @@ static bool is_known(const struct oche_variants *variants, const char *value)
     return false;
 }
 
-/* Adds the values in `text`. Returns NULL, or what is wrong with them. */
+/* Adds the values in `text`. Returns NULL, or the error in them. */
 static const char *add_values(struct oche_variants *variants, const char *text)
 {
     for (;;) {

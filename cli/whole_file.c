@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes files that are never seen half written. */
+/* Writes files that are never visible half written. */
 #include "cli/whole_file.h"
 
 #include <errno.h>

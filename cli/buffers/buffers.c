@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `oche buffers`: computes how to divide a switch's memory, or checks whether the switches of a
- * scenario are configured in that way.
+ * `oche buffers`: computes how to divide a switch's memory, or checks that the switches of a
+ * scenario are configured that way.
  */
 #include <argp.h>
 #include <math.h>
@@ -166,7 +166,7 @@ static bool parse_size(struct options *options, int key, const char *text, struc
     return true;
 }
 
-/* Takes what the paper says of its switch, except for what options say. */
+/* Takes the paper's values of its switch, except those that options give. */
 static void use_paper(struct options *options)
 {
     struct oche_buffers_input *in = &options->input;
@@ -214,7 +214,7 @@ static const struct oche_chip *use_preset(struct options *options, struct argp_s
     return chip;
 }
 
-/* Takes beta from alpha; refuses both if they contradict each other. */
+/* Takes beta from alpha. Rejects both if they contradict each other. */
 static void use_alpha(struct options *options, struct argp_state *state)
 {
     struct oche_buffers_input *in = &options->input;
@@ -238,7 +238,7 @@ static void use_alpha(struct options *options, struct argp_state *state)
 }
 
 /*
- * Fills in the rates and lengths that --ports does not give. Refuses an option that has no effect.
+ * Fills in the rates and lengths that --ports does not give. Rejects an option that has no effect.
  */
 static void complete_ports(struct options *options, struct argp_state *state)
 {
@@ -289,7 +289,7 @@ static void check_capacity(const struct oche_buffers_input *in, const struct och
                      oche_figure_rate(preset->rate_bps).text, oche_figure_rate(all_bps).text);
 }
 
-/* Refuses options that would have no effect. */
+/* Rejects options that would have no effect. */
 static void check_together(struct options *options, struct argp_state *state)
 {
     if (options->list_presets && (options->sized || options->check != NULL))
@@ -447,7 +447,7 @@ static int print_json(const struct options *options)
     return yes ? 0 : 1;
 }
 
-/* Returns what a parameter of a scenario is where it is not given. */
+/* Returns the default of a scenario's parameter. */
 static uint64_t default_of(const struct oche_param_table *table, const char *name)
 {
     return oche_param_default(table, oche_param_find(table, name), OCHE_PRESET_DEPLOYED).u;

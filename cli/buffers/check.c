@@ -38,7 +38,7 @@ struct kind {
 
 struct switches {
     const struct oche_world *world;
-    /* for each port: ports that it can feed, and ports that can feed it */
+    /* for each port: the ports that it can feed, and the ports that can feed it */
     uint32_t *fan_out, *fan_in;
     struct kind *kinds;  /* one kind per switch */
     bool all_priorities; /* data is in all of them; else in one class */
@@ -495,7 +495,7 @@ static void print_route_faults(const struct oche_world *world, FILE *out)
     oche_route_faults_free(&faults);
 }
 
-/* True if packets ask to be marked; otherwise no ECN threshold has an effect. */
+/* True if packets are ECN-capable. Otherwise no ECN threshold has an effect. */
 static bool asks_for_marks(const struct oche_world_config *config)
 {
     uint32_t needs = config->endpoint != NULL ? config->endpoint->needs : config->cc->needs;
@@ -638,7 +638,9 @@ static struct json_object *kind_json(const struct switches *all, uint32_t sw, bo
     return json;
 }
 
-/* Returns the switches, a kind each. Sets *sure and *enough (headroom) for all of them. */
+/*
+ * Returns the switches, one entry for each kind. Sets *sure and *enough (headroom) for all of them.
+ */
 static struct json_object *kinds_json(const struct oche_world *world, bool all_priorities,
                                       bool *sure, bool *enough)
 {

@@ -19,7 +19,7 @@
  */
 bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FILE *out);
 
-/* Returns the same as an object. Sets *yes to what oche_buffers_check returns. */
+/* Returns the same as an object. Sets *yes to the result of oche_buffers_check. */
 struct json_object *oche_buffers_check_json(const struct oche_world *world, const char *scenario,
                                             bool all_priorities, bool *yes);
 

@@ -14,7 +14,7 @@
  */
 const struct oche_chip *oche_buffers_preset_find(const char *name, const char **nearest);
 
-/* The preset that is no chip: the switch of DCQCN sec 4, with all that the paper says of it. */
+/* The preset without a chip: the switch of DCQCN sec 4, with all of the paper's values. */
 #define OCHE_BUFFERS_PAPER "paper"
 
 void oche_buffers_presets_print(FILE *out);

@@ -66,7 +66,10 @@ void oche_buffers_fill_in(struct oche_buffers_input *input)
     free(model.ports);
 }
 
-/* The dynamic threshold of a port and priority over what is free, as switches are configured. */
+/*
+ * Prints the dynamic threshold of a port and priority relative to the free space, as switches are
+ * configured.
+ */
 static double alpha(const struct oche_buffers_input *in)
 {
     return in->beta / in->priorities;
@@ -159,7 +162,7 @@ static void print_flight(const struct model *model, const struct oche_buffers_li
     fputc('\n', out);
 }
 
-/* Returns the headroom that the link with the largest need requires. */
+/* Returns the headroom of the link that needs most. */
 static uint64_t needed(const struct model *model)
 {
     uint64_t most = 0;
@@ -214,7 +217,7 @@ static void print_headroom_total(const struct model *model, uint64_t total, FILE
     fprintf(out, " = %s B\n", number(total).text);
 }
 
-/* Prints the memory that is left to share. Returns true if any is left. */
+/* Prints the memory left for sharing. Returns true if any is left. */
 static bool print_shared(const struct model *model, FILE *out)
 {
     const struct oche_buffers_input *in = model->input;

@@ -30,21 +30,21 @@ struct oche_buffers_links {
 struct oche_buffers_input {
     const char *chip;      /* name of the chip; NULL: none, the memory's size is given */
     const char *chip_note; /* remark on the chip; NULL: none */
-    uint64_t buffer_bytes; /* OCHE_NEVER: of the chip that oche_chip_for chooses */
+    uint64_t buffer_bytes; /* OCHE_NEVER: that of the chip that oche_chip_for chooses */
     struct oche_buffers_links links[OCHE_BUFFERS_MOST_KINDS];
     unsigned kinds;      /* number of entries in `links`, at least 1 */
     unsigned ports;      /* number of ports of all kinds, at most OCHE_BUFFERS_MOST_PORTS */
-    unsigned priorities; /* 0: as many as switches in use are divided for */
+    unsigned priorities; /* 0: as many as deployed switches are divided for */
     oche_time response;
     uint64_t mtu_bytes;
     /* headroom per port and priority; OCHE_NEVER: computed from the link */
     uint64_t headroom_bytes;
     double beta;         /* alpha times the priorities; 0: as many as those, alpha is 1 */
-    bool by_beta;        /* beta, not alpha, is what remains with fewer priorities */
+    bool by_beta;        /* with fewer priorities, beta stays the same and not alpha */
     uint64_t kmin_bytes; /* kmin to check; OCHE_NEVER: none */
 };
 
-/* Replaces what is automatic by what a scenario's switch with these ports has. */
+/* Replaces automatic values by those of a scenario's switch with these ports. */
 void oche_buffers_fill_in(struct oche_buffers_input *input);
 
 /*
@@ -53,7 +53,7 @@ void oche_buffers_fill_in(struct oche_buffers_input *input);
  */
 bool oche_buffers_print_sizes(const struct oche_buffers_input *input, FILE *out);
 
-/* Returns the calculation as an object. Sets *yes to what oche_buffers_print_sizes returns. */
+/* Returns the calculation as an object. Sets *yes to the result of oche_buffers_print_sizes. */
 struct json_object *oche_buffers_sizes_json(const struct oche_buffers_input *input, bool *yes);
 
 /* Formats a number rounded down to tenths: "21,755.5". */

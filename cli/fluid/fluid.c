@@ -33,7 +33,7 @@ struct session {
     struct oche_fluid_flow_list flows;
     char *command;
     struct oche_error error;
-    struct oche_mistakes mistakes; /* of the scenario; then there is no other error */
+    struct oche_mistakes mistakes; /* of the scenario; if set, there is no other error */
 };
 
 /* ---- arguments ---- */

@@ -111,7 +111,7 @@ static void set_mode(struct oche_fluid_cli_options *options, enum oche_fluid_mod
     options->mode = mode;
 }
 
-/* Refuses options that would have no effect. */
+/* Rejects options that would have no effect. */
 static void check_together(const struct oche_fluid_cli_options *options, struct argp_state *state)
 {
     bool table = options->mode != OCHE_FLUID_RUN;

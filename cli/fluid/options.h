@@ -25,8 +25,8 @@ struct oche_fluid_cli_options {
 };
 
 /*
- * Parses the arguments. If they are wrong, says why and ends the program with status 2. Returns
- * false if that is left to the caller.
+ * Parses the arguments. If they are wrong, prints the reason and ends the program with status 2.
+ * Returns false if the caller must end it.
  */
 bool oche_fluid_options_read(struct oche_fluid_cli_options *options, int argc, char **argv);
 void oche_fluid_options_free(struct oche_fluid_cli_options *options);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages between ranks over MPI. Each message is one MPI message if it fits into FIRST bytes,
- * with its length in front; the rest of a longer one is a second, of whole blocks, as MPI counts
- * with an int. All are under way at a time. An error, such as a rank that is gone, ends all ranks:
- * that is MPI's default. So does a message that is not of the length that it says.
- *
- * A rank that waits for a message polls for a while, as most messages come soon. Then it yields the
- * processor, which the other ranks may need, and at last it sleeps between polls, for example while
- * rank 0 writes results. MPI itself would poll without end.
+ * Messages between ranks over MPI. The first MPI message of each has its length in front, and up to
+ * FIRST bytes. The rest of a longer one is a second MPI message of whole blocks, because MPI counts
+ * with an int. All are under way at the same time. An error, such as a dead rank, ends all ranks:
+ * that is MPI's default. A message of a wrong length ends them, too. A rank that waits for a
+ * message polls for a while, because most messages come soon. Then it yields the processor, which
+ * the other ranks may need. At last it sleeps between polls, for example while rank 0 writes
+ * results. MPI itself would poll without end.
  */
 #include "cli/mpi/mail.h"
 
@@ -24,7 +23,7 @@
 #define SLEEP_NS UINT64_C(2000000)
 #define NAP_NS   50000
 #define BLOCK    4096                  /* of the rest of a message */
-#define TELL_NS  UINT64_C(60000000000) /* for so long rank 0 waits without a word */
+#define TELL_NS  UINT64_C(60000000000) /* rank 0 waits for so long before it prints a message */
 
 enum tag { TAG_FIRST, TAG_REST };
 
@@ -36,7 +35,7 @@ struct first {
 static struct {
     struct oche_rank_mail mail;
     struct first *out, *in; /* by rank */
-    MPI_Request *requests;  /* two by rank of what is received, two of what is sent */
+    MPI_Request *requests;  /* for each rank, two for received and two for sent messages */
     MPI_Datatype block;     /* of BLOCK bytes */
     bool told;              /* that it waits */
     bool begun;             /* MPI was, here */
@@ -59,7 +58,7 @@ static uint64_t clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Waits a little for what has been waited for since `begun`. */
+/* Waits a little longer. The wait has lasted since `begun`. */
 static void pause_since(uint64_t begun)
 {
     const uint64_t waited = clock_ns() - begun;
@@ -103,7 +102,7 @@ static void send_to(uint32_t rank, const struct oche_rank_bytes *message, MPI_Re
                   &requests[1]);
 }
 
-/* The first part has come: takes it over, and asks for the rest. */
+/* The first part has come: reads it, and asks for the rest. */
 static void receive(uint32_t rank, int bytes, struct oche_rank_bytes *message, MPI_Request *request)
 {
     const struct first *first = &ours.in[rank];
@@ -128,7 +127,7 @@ static void receive(uint32_t rank, int bytes, struct oche_rank_bytes *message, M
                   request);
 }
 
-/* Rank 0 has waited for long. Names the first rank of which no message has come, once. */
+/* Rank 0 has waited for long. Names, once, the first rank without a message. */
 static void tell_of_waiting(const MPI_Request *firsts, uint64_t begun)
 {
     uint32_t silent = 0;
@@ -141,7 +140,7 @@ static void tell_of_waiting(const MPI_Request *firsts, uint64_t begun)
     ours.told = true;
 }
 
-/* Returns which of the first parts has come, and of how many bytes it is. */
+/* Returns the rank whose first part has come, and its number of bytes. */
 static int await_any(MPI_Request *firsts, int count, int *bytes)
 {
     const uint64_t begun = clock_ns();

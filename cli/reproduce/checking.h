@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The time before the first run, in which every combination of a paper is opened: what is being
- * done, on standard error (on a terminal a line that redraws itself and is gone at the end,
- * elsewhere a line every half minute), and an interruption by SIGINT, SIGTERM or SIGHUP, which is
- * noticed between two combinations. A signal that was ignored before stays ignored.
+ * The time before the first run, in which every combination of a paper is opened. Prints the
+ * progress on standard error: on a terminal one line that is redrawn and removed at the end,
+ * elsewhere a line every half minute. SIGINT, SIGTERM or SIGHUP interrupt it between two
+ * combinations. A signal that was ignored before stays ignored.
  */
 #ifndef OCHE_CLI_REPRODUCE_CHECKING_H
 #define OCHE_CLI_REPRODUCE_CHECKING_H
@@ -21,9 +21,9 @@ struct oche_checking {
 };
 
 void oche_checking_begin(struct oche_checking *checking, bool quiet);
-/* Goes on with a paper of `total` combinations; `paper` must stay valid. */
+/* Continues with a paper of `total` combinations; `paper` must stay valid. */
 void oche_checking_paper(struct oche_checking *checking, const char *paper, size_t total);
-/* Says that `done` of the paper's combinations are checked. */
+/* Prints that `done` of the paper's combinations are checked. */
 void oche_checking_reached(struct oche_checking *checking, size_t done);
 /* Counts a combination. False: the program was interrupted. `context`: the struct oche_checking. */
 bool oche_checking_go_on(void *context);

@@ -18,7 +18,7 @@
 
 /* ---- all papers ---- */
 
-/* Prints by which commits, when and with how many seeds the papers' verdicts were recorded. */
+/* Prints for each paper the commits that recorded its verdicts, their dates and number of seeds. */
 static void print_records(struct oche_paper *const *papers, const struct oche_record *records,
                           size_t count)
 {
@@ -212,8 +212,8 @@ bool oche_committed_write(const struct oche_paper *paper, const struct oche_resu
 /* ---- checking ---- */
 
 /*
- * Says why a figure's results may be others today; NULL: they are as they were. `samples`: the
- * figure's sample is run, too.
+ * Returns why a figure's results may differ today; NULL: they are the same. `samples`: the figure's
+ * sample is run, too.
  */
 static const char *why_stale(const struct oche_paper *paper, size_t number, bool samples,
                              const struct oche_results *results, struct oche_error *error)

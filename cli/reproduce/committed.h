@@ -11,17 +11,17 @@
 bool oche_committed_show(struct oche_paper *const *papers, size_t count, struct oche_error *error);
 
 /*
- * Writes both files of the paper, each completely or not at all: `results` has what figures came
- * to; other figures keep what they had. Runs the figures' samples. Returns false, with an error, on
+ * Writes both files of the paper, each completely or not at all. `results` has the results of
+ * figures; other figures keep theirs. Runs the figures' samples. Returns false, with an error, on
  * failure.
  */
 bool oche_committed_write(const struct oche_paper *paper, const struct oche_results *results,
                           struct oche_error *error);
 
 /*
- * Prints a line for each figure of the paper, or for one (`figure` not NULL), whose committed
- * results may not be those of this program any more, and counts them in *stale. `quick`: runs only
- * every eighth figure's sample. Returns false, with an error, if a file is bad.
+ * Prints a line for each figure of the paper whose committed results may be outdated, and counts
+ * them in *stale. `figure` not NULL: only this one. `quick`: runs only every eighth figure's
+ * sample. Returns false, with an error, if a file is bad.
  */
 bool oche_committed_check(const struct oche_paper *paper, const char *figure, bool quick,
                           size_t *stale, struct oche_error *error);

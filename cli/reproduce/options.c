@@ -51,7 +51,7 @@ static void set_mode(struct oche_reproduce_options *options, enum oche_reproduce
     options->mode = mode;
 }
 
-/* Without a paper there is nothing to run: the committed results are shown. */
+/* Without a paper nothing is run: the committed results are shown. */
 static void no_paper(struct reading *reading, struct argp_state *state)
 {
     struct oche_reproduce_options *options = reading->options;
@@ -62,7 +62,7 @@ static void no_paper(struct reading *reading, struct argp_state *state)
     options->mode = OCHE_REPRODUCE_COMMITTED;
 }
 
-/* Refuses what does not go together. */
+/* Rejects options that contradict each other. */
 static void check(struct reading *reading, struct argp_state *state)
 {
     struct oche_reproduce_options *options = reading->options;

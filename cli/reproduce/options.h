@@ -8,7 +8,7 @@
 enum oche_reproduce_mode {
     OCHE_REPRODUCE_RUN,
     OCHE_REPRODUCE_COMMITTED,  /* print the verdicts of the committed results */
-    OCHE_REPRODUCE_STALE,      /* tell which committed results are no longer this program's */
+    OCHE_REPRODUCE_STALE,      /* list committed results that are outdated */
     OCHE_REPRODUCE_LIST,       /* list papers and figures */
     OCHE_REPRODUCE_TOLERANCES, /* print the commit that fixed each figure's tolerances */
 };
@@ -21,7 +21,7 @@ struct oche_reproduce_options {
     const char *out;    /* folder for results; NULL: not given */
     unsigned jobs;      /* number of processes; 0: one per core */
     bool quick, restart, quiet, json;
-    bool measure; /* measure on the wire anew, what the figure has of that */
+    bool measure; /* measure again the parts of the figure that run on the wire */
     bool record;  /* commit the results: write them beside the paper */
 };
 

@@ -56,7 +56,7 @@ void oche_print_item(const char *text, FILE *out)
 
 /* ---- the figure's own reading ---- */
 
-/* True if a question mark stands behind a verdict of the figure's own reading, or of another. */
+/* True if a verdict of the figure's own or another reading has a question mark. */
 static bool any_unsure(const struct oche_findings *findings)
 {
     const struct oche_study *study = findings->study;

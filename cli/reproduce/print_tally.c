@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints how many claims have which verdict, and where they come from. */
+/* Prints how many claims have each verdict, and their sources. */
 #include "cli/reproduce/print_tally.h"
 
 #include "params/table.h"
@@ -16,7 +16,7 @@ static bool is_unsure(unsigned verdict)
     return verdict % 2 == 1;
 }
 
-/* True for what is shown even if no claim has it. */
+/* True for rows that are shown even if no claim has the verdict. */
 static bool always(unsigned verdict)
 {
     return finding_of(verdict) <= OCHE_FINDING_NOT_REPRODUCED && !is_unsure(verdict);

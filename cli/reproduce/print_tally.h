@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints how many claims have which verdict. */
+/* Prints how many claims have each verdict. */
 #ifndef OCHE_CLI_REPRODUCE_PRINT_TALLY_H
 #define OCHE_CLI_REPRODUCE_PRINT_TALLY_H
 
@@ -16,8 +16,8 @@ struct oche_named_tally {
 };
 
 /*
- * Prints a table of the verdicts of each (a paper, for example), by source, and with more than one
- * of all together. A verdict that none of them has is left out.
+ * Prints a table of the verdicts of each entry (a paper, for example), by source. With more than
+ * one, adds their total. Leaves out verdicts that none of them has.
  */
 void oche_print_tallies(const struct oche_named_tally *tallies, size_t count, FILE *out);
 

@@ -54,7 +54,7 @@ struct session {
     struct oche_reproduce_options options;
     char *command;  /* command line as typed */
     char *folder;   /* folder of the papers */
-    char *measured; /* with --measure: folder of what was measured now */
+    char *measured; /* with --measure: the folder of the new measurements */
     struct oche_paper **papers;
     size_t paper_count;
     struct work *works;
@@ -64,7 +64,7 @@ struct session {
     struct oche_points_bar bar;
     size_t bad;
     bool broken;            /* results cannot be written; `error` says why */
-    char *commit, date[16]; /* with --record: of the program, of today */
+    char *commit, date[16]; /* with --record: the version of the program */
     struct oche_error error;
 };
 
@@ -131,7 +131,7 @@ static char *folder_of(const struct session *session, const char *paper)
     return folder;
 }
 
-/* With --measure: measures, and has the paper's figures judge that. */
+/* With --measure: measures, and lets the paper's figures judge the result. */
 static bool measure(struct session *session, struct oche_paper *paper, const char *figure)
 {
     if (!session->options.measure)
@@ -460,7 +460,7 @@ static void print_papers(const struct session *session)
     free(named);
 }
 
-/* Writes what the figures came to beside their papers. */
+/* Writes the results of the figures beside their papers. */
 static bool record(struct session *session)
 {
     for (size_t p = 0; p < session->paper_count; p++) {
@@ -597,7 +597,7 @@ static enum status make_plans(struct session *session)
         if (ok)
             work->folder = folder_of(session, work->study->paper->name);
         done += combinations_of(work->study);
-        oche_checking_reached(&checking, done); /* those too that another figure has opened */
+        oche_checking_reached(&checking, done); /* also those that another figure has opened */
     }
     oche_checking_end(&checking);
     oche_pool_free(opened);
@@ -607,7 +607,7 @@ static enum status make_plans(struct session *session)
     return INTERRUPTED;
 }
 
-/* Tells which committed results may be others today. */
+/* Lists committed results that may be outdated. */
 static enum status check_committed(struct session *session)
 {
     const char *which = session->options.which;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the experiment's program and keeps what it has measured. */
+/* Runs the experiment's program and keeps its measurements. */
 #include "cli/reproduce/wire.h"
 
 #include <errno.h>

@@ -34,9 +34,7 @@ extern const struct oche_columns oche_size_columns, oche_place_columns, oche_loa
 void oche_columns_print(const struct oche_columns *columns, const struct oche_outcome *outcome,
                         struct oche_rows_shown *shown, FILE *out);
 
-/*
- * Prints the effects of link failures: a line for flows that lost packets, a line for the others.
- */
+/* Prints the effects of link failures: one line for flows that lost packets, one for the others. */
 void oche_failures_print(const struct oche_outcome *outcome, FILE *out);
 
 #endif

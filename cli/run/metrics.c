@@ -75,7 +75,7 @@ static void make_cell(char cell[OCHE_CELL_BYTES], const struct oche_row *row,
         snprintf(cell, OCHE_CELL_BYTES, "%s", OCHE_NO_FIGURE);
 }
 
-/* True if the row's cell says no more than 0, or that there is nothing. */
+/* True if the row's cell contains only 0 or a dash. */
 static bool is_nothing(const struct oche_row *row, const struct oche_outcome *outcome,
                        unsigned which)
 {
@@ -104,7 +104,7 @@ static bool is_above(const char *name, const struct oche_subject *subject, doubl
     return false;
 }
 
-/* True if the row is one of these runs, whether it is empty or not. */
+/* True if these runs can have the row, even if it is empty. */
 static bool is_there(const struct oche_row *row, const struct oche_subject *subject,
                      const struct oche_outcome *outcomes, size_t count, bool by_size)
 {
@@ -121,7 +121,7 @@ static bool is_there(const struct oche_row *row, const struct oche_subject *subj
            (row->where == NULL || is_above(row->where, subject, 0, outcomes, count));
 }
 
-/* True if the row is 0, or a dash, in all columns, and not one that tells something by that. */
+/* True if the row is 0, or a dash, in all columns, unless that is information by itself. */
 static bool is_empty(const struct oche_row *row, const struct oche_subject *subject,
                      const struct oche_outcome *outcomes, size_t count)
 {
@@ -153,7 +153,7 @@ static const char *after_of(const struct oche_row *row, const struct oche_subjec
     return after != NULL ? after : "";
 }
 
-/* Writes " (n 812)", or " (n 801 to 812)", after the name of a row that is made of samples. */
+/* Writes " (n 812)", or " (n 801 to 812)", after the name of a row of samples. */
 static void add_samples(char *name, size_t bytes, const struct oche_row *row,
                         const struct oche_subject *subject, const struct oche_outcome *outcomes,
                         size_t count)
@@ -188,8 +188,8 @@ static void add_cells(struct oche_table *table, const struct oche_row *row,
 }
 
 /*
- * Takes subject `number` if it has a row in these runs that is shown, and draws the rule before the
- * group's first row. `begun`: the group has rows already.
+ * Returns subject `number` if it has a row in these runs that is shown, and draws the rule before
+ * the group's first row. `begun`: the group has rows already.
  */
 static bool begin_row(struct oche_table *table, const struct oche_row *row,
                       struct oche_subject *subject, unsigned number,

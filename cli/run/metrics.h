@@ -21,13 +21,13 @@ enum oche_metric_group {
     OCHE_METRICS_PAUSES,
     OCHE_METRICS_DEFLECTION, /* only if a mechanism deflects */
     OCHE_METRICS_LINKS,      /* utilisation by place */
-    OCHE_METRICS_MARKS,      /* ECN marks by place, and where packets waited */
+    OCHE_METRICS_MARKS,      /* ECN marks by place, and the places of waiting packets */
     OCHE_METRICS_QUEUES,
     OCHE_METRICS_RUN,
     OCHE_METRIC_GROUPS
 };
 
-/* Says which rows tables print, and counts hidden rows. */
+/* Which rows tables print, and the number of hidden rows. */
 struct oche_rows_shown {
     bool all;     /* also rows that are 0 or a dash in every column */
     bool by_size; /* of a comparison: every percentile of each flow size */
@@ -36,13 +36,13 @@ struct oche_rows_shown {
 
 /*
  * Adds the group's rows to `table`, which has 1 + count columns, with a rule before them. Leaves
- * out the rows of a place, size or queue that no run has. Adds nothing if the group has no rows.
+ * out rows of a place, size or queue that no run has. Adds nothing if the group has no rows.
  */
 void oche_metric_rows(struct oche_table *table, enum oche_metric_group group,
                       const struct oche_outcome *outcomes, size_t count,
                       struct oche_rows_shown *shown);
 
-/* Says how many rows are hidden, if any are. `runs`: how many runs the tables show. */
+/* Prints how many rows are hidden, if any. `runs`: number of runs in the tables. */
 void oche_rows_hidden_print(const struct oche_rows_shown *shown, size_t runs, FILE *out);
 
 /*

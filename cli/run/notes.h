@@ -11,7 +11,7 @@
 
 #include "lab/measures/outcome.h"
 
-/* Prints the notes: "[1] dcqcn: …". The same note of several runs is one. */
+/* Prints the notes: "[1] dcqcn: …". A note that several runs have is printed once. */
 void oche_notes_print(const char *key, const struct oche_outcome *outcomes, size_t count,
                       FILE *out);
 

@@ -43,7 +43,7 @@ static void add_set(struct oche_run_options *options, const char *key, const cha
     OCHE_GOT(asprintf(&set->typed, "%s %s", option, value) >= 0);
 }
 
-/* Returns the plain number, from `least` to MOST_THREADS, that is written; 0: it is none. */
+/* Returns the plain number in the text, from `least` to MOST_THREADS; 0: it is none. */
 static uint32_t number_in(const char *text, uint32_t least)
 {
     char *end;
@@ -75,7 +75,7 @@ static uint32_t read_parts(const char *text, struct argp_state *state)
     return number;
 }
 
-/* Returns the part, above 0 and below 1, that is written as "5%" or "0.05". */
+/* Returns the fraction in the text, above 0 and below 1: "5%" or "0.05". */
 static double read_within(const char *text, struct argp_state *state)
 {
     static const struct oche_param part = {.name = "within", OCHE_IS_REAL(0, 0, 1), .help = ""};
@@ -90,7 +90,7 @@ static double read_within(const char *text, struct argp_state *state)
     return value.real;
 }
 
-/* Refuses options that the report on the partition has no use for. */
+/* Rejects options that have no effect on the partition report. */
 static void check_report(const struct oche_run_options *options, struct argp_state *state)
 {
     const char *wrong = options->threads > 0       ? "is made in one thread; leave out --threads"
@@ -102,7 +102,7 @@ static void check_report(const struct oche_run_options *options, struct argp_sta
         oche_refuse(state, "--partition-report %s", wrong);
 }
 
-/* Returns an option that is of no use where nothing is run, or NULL. */
+/* Returns an option that has no effect if nothing is run, or NULL. */
 static const char *option_of_runs(const struct oche_run_options *options)
 {
     return options->compare != NULL ? "--compare"
@@ -116,7 +116,7 @@ static const char *option_of_runs(const struct oche_run_options *options)
                                     : NULL;
 }
 
-/* Refuses options that --list would ignore. */
+/* Rejects options that --list would ignore. */
 static void check_list(const struct oche_run_options *options, struct argp_state *state)
 {
     const char *ignored = options->scenario != NULL ? options->scenario
@@ -128,7 +128,7 @@ static void check_list(const struct oche_run_options *options, struct argp_state
         oche_refuse(state, "--list runs nothing; leave out %s", ignored);
 }
 
-/* Refuses options that --show-defaults would ignore. */
+/* Rejects options that --show-defaults would ignore. */
 static void check_show(const struct oche_run_options *options, struct argp_state *state)
 {
     const char *ignored = option_of_runs(options);
@@ -169,7 +169,7 @@ static bool is_same_file(const char *one, const char *other)
     return same;
 }
 
-/* Refuses options that do not go together. */
+/* Rejects options that contradict each other. */
 static void check(const struct oche_run_options *options, struct argp_state *state)
 {
     if (options->report_parts > 0)
@@ -196,7 +196,7 @@ static void check(const struct oche_run_options *options, struct argp_state *sta
         oche_refuse(state, "--pcap needs one thread; leave out --threads");
 }
 
-/* Returns what an option without a value sets; NULL: it is none of these. */
+/* Returns the field that an option without a value sets; NULL: it is no such option. */
 static bool *flag_of(struct oche_run_options *options, int key)
 {
     return key == 'q'                 ? &options->quiet

@@ -22,10 +22,10 @@ struct oche_run_options {
     const char *out, *pcap, *trace, *compare; /* each is NULL if not given */
     const char *until_stable;                 /* a metric; NULL: not given */
     double within;                            /* of --within; 0: not given */
-    uint32_t threads;                         /* 0: as many as gain time */
+    uint32_t threads;                         /* 0: as many as reduce the run time */
     uint32_t report_parts;                    /* --partition-report; 0: not given */
     bool csv, json, list, show_defaults, quiet, verbose;
-    bool all;     /* rows of tables that are empty, too */
+    bool all;     /* also rows of tables that are empty */
     bool by_size; /* of a comparison: every percentile of each flow size */
 };
 
@@ -37,8 +37,8 @@ bool oche_run_options_read(struct oche_run_options *options, int argc, char **ar
 void oche_run_options_free(struct oche_run_options *options);
 
 /*
- * If the error is about an override, by --set and what it stands for, makes it name the option as
- * it was typed. `compared` is "KEY=VALUE" of --compare, or NULL.
+ * If the error is about an override by --set or an option for it, names the option as it was typed.
+ * `compared` is "KEY=VALUE" of --compare, or NULL.
  */
 void oche_run_options_name(const struct oche_run_options *options, const char *compared,
                            struct oche_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints what PFC did to a network. */
+/* Prints the effects of PFC on a network. */
 #include "cli/run/pathologies.h"
 
 #include <inttypes.h>

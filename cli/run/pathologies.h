@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints what PFC did to the network of one run, in words and as a tree. */
+/* Prints the effects of PFC on the network of one run, in words and as a tree. */
 #ifndef OCHE_CLI_RUN_PATHOLOGIES_H
 #define OCHE_CLI_RUN_PATHOLOGIES_H
 

@@ -17,7 +17,7 @@ struct name {
     FILE *out;
     size_t length;
     char last;
-    bool changed; /* something was left out or replaced */
+    bool changed; /* a character was left out or replaced */
 };
 
 static void add(struct name *name, char c)

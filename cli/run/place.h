@@ -7,8 +7,8 @@
 
 /*
  * Returns the name of a folder (malloc'd) for a run with these overrides, such as
- * "switch.kmin=10KB,seed=7". Characters that mean something to a shell, and what is too long, are
- * left out; the name then ends in a digest of all of them, so that no two runs have one name.
+ * "switch.kmin=10KB,seed=7". Leaves out characters that are special in a shell, and the end of a
+ * long name. The name then ends in a digest of all overrides, so no two runs have the same name.
  */
 char *oche_overrides_name(const char *const *sets, size_t count);
 

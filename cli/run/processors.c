@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts processors. A container may run on all processors of its machine and have the time of one:
- * then /sys/fs/cgroup/cpu.max has a quota and the period that it is of, in microseconds.
+ * Counts processors. A container may run on all processors of its machine but have only the time of
+ * one. Then /sys/fs/cgroup/cpu.max has a quota and its period, in microseconds.
  */
 #include "cli/run/processors.h"
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Returns how many processors' time the control group has, rounded down; 0: no bound is known. */
+/* Returns how many processors' time the control group has, rounded down; 0: no limit is known. */
 static uint64_t allotted(void)
 {
     unsigned long long quota = 0, period = 0;

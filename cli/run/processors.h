@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Returns how many processors this process may use, 1 or more: those that it may run on, or as many
- * as its control group has the time of.
+ * Returns how many processors this process may use, at least 1: the minimum of its processors and
+ * its control group's quota of processor time.
  */
 uint32_t oche_processors(void);
 

@@ -10,9 +10,9 @@
 #include "cli/run/ranks.h"
 #include "params/figures.h"
 
-#define FIRST_AFTER_S  1.0 /* a run that is over by then shows nothing */
+#define FIRST_AFTER_S  1.0 /* a run that ends before shows no line */
 #define DRAW_EVERY_S   0.2
-#define FLOWS_TO_GO_BY 1000 /* fewer say little of when the last one is done */
+#define FLOWS_TO_GO_BY 1000 /* fewer do not predict the end of the last one */
 
 static double monotonic_s(void)
 {
@@ -33,7 +33,7 @@ void oche_progress_begin(struct oche_progress_line *line, const char *label, boo
     line->draw_at = line->begun + FIRST_AFTER_S;
 }
 
-/* Prints how far the metric of --until-stable is, once it has an interval. */
+/* Prints how close the metric of --until-stable is to its bound, once it has an interval. */
 static void draw_steady(const struct oche_steady *steady)
 {
     const struct oche_steady_result *result = steady == NULL ? NULL : oche_steady_last(steady);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The progress line of a long run, on standard error, only if standard error is a terminal: part
- * done, simulated time, speed, time left, and how far the metric of --until-stable is. It comes
- * after a second, rewrites itself, and is gone when the run is over.
+ * The progress line of a long run, on standard error, only if that is a terminal: part done,
+ * simulated time, speed, time left, and the progress of the metric of --until-stable. The line
+ * appears after a second, is redrawn, and is removed when the run is over.
  */
 #ifndef OCHE_CLI_RUN_PROGRESS_H
 #define OCHE_CLI_RUN_PROGRESS_H

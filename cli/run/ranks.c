@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks: found by what mpirun puts into the environment, joined by what liboche-mpi.so has. */
+/* Ranks: found by mpirun's environment variables, joined by the functions of liboche-mpi.so. */
 #include "cli/run/ranks.h"
 
 #include <dlfcn.h>
@@ -37,8 +37,8 @@ static uint32_t number_of(const char *name)
 }
 
 /*
- * A rank other than 0 that cannot join the others: rank 0 most likely has the same to say. So it
- * speaks first, and mpirun ends all; who is still there after a while has something else to say.
+ * A rank other than 0 that cannot join the others. Rank 0 most likely has the same error, so it
+ * prints first, and mpirun ends all ranks. A rank that still runs after a while has another error.
  * Until a rank has joined, its standard error goes to a file in memory.
  */
 #define PATIENCE_MS      3000
@@ -46,7 +46,7 @@ static uint32_t number_of(const char *name)
 
 static bool reading; /* this rank has not joined the others, and is not rank 0 */
 static uint32_t own_rank;
-static int errors = -1, said = -1; /* standard error, and what is there in its place */
+static int errors = -1, said = -1; /* standard error, and its replacement */
 
 static void be_silent(void)
 {
@@ -61,7 +61,7 @@ static void be_silent(void)
     close(null);
 }
 
-/* A rank that fails from now on says why. */
+/* From now on, a failing rank prints the reason. */
 static void speak_of_errors(void)
 {
     reading = false;
@@ -73,7 +73,7 @@ static void speak_of_errors(void)
     errors = said = -1;
 }
 
-/* Says what was said so far, and which rank it is. */
+/* Prints the messages so far, with the number of the rank. */
 static void say_it_again(void)
 {
     char text[OCHE_ERROR_BYTES];
@@ -85,7 +85,7 @@ static void say_it_again(void)
             bytes > 0 && text[bytes - 1] == '\n' ? "" : "\n");
 }
 
-/* Called at the end of the process. That arguments only ask for help is no error. */
+/* Called at the end of the process. A request for help is no error. */
 static void end_after_the_first(int status, void *unused)
 {
     (void)unused;
@@ -159,7 +159,10 @@ static bool refuse_options(const struct oche_run_options *options, struct oche_e
     return true;
 }
 
-/* Returns the library, from beside this program or from where it is installed; NULL, with why. */
+/*
+ * Returns the library, from beside this program or from where it is installed; NULL, with the
+ * reason.
+ */
 static void *load(struct oche_error *error)
 {
     static const char *const places[] = {"", "/" OCHE_LIBRARY_FROM_PROGRAM};
@@ -174,7 +177,8 @@ static void *load(struct oche_error *error)
         if (access(path, R_OK) != 0)
             continue;
         void *library =
-            dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* Open MPI loads more that needs it */
+            /* Open MPI loads further libraries that need it */
+            dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 
         if (library == NULL)
             oche_fail(error, "%s: cannot be loaded: %s", path, dlerror());
@@ -188,7 +192,7 @@ static void *load(struct oche_error *error)
 
 /* ---- joining ---- */
 
-#define WAIT_S 10 /* in silence, for all processes to join; rank 1: half as long again */
+#define WAIT_S 10 /* silently, for all processes to join; rank 1: one and a half times as long */
 
 static char waits[128];
 
@@ -201,7 +205,7 @@ static void say_who_waits(int signal)
         return;
 }
 
-/* Has one line say, on ranks 0 and 1, that this process has been waiting, until `on` is false. */
+/* Ranks 0 and 1 print one line that this process has been waiting, until `on` is false. */
 static void speak_of_waiting(bool on)
 {
     const struct sigaction action = {.sa_handler = on ? say_who_waits : SIG_DFL,
@@ -249,7 +253,7 @@ struct told {
     struct oche_error error;
 };
 
-/* Judges what rank `other` has told. */
+/* Evaluates the message of rank `other`. */
 static bool agrees(uint32_t other, struct oche_rank_bytes *in, uint64_t digest, const char *differs,
                    struct oche_error *error)
 {
@@ -264,7 +268,10 @@ static bool agrees(uint32_t other, struct oche_rank_bytes *in, uint64_t digest, 
     return told.digest == digest || oche_fail(error, "rank %u: %s", other, differs);
 }
 
-/* Returns true if all are fine and have the same digest; `differs` says what else they have. */
+/*
+ * Returns true if all are fine and have the same digest. Otherwise `differs` describes the
+ * difference.
+ */
 static bool agree(struct oche_run_ranks *ranks, bool fine, uint64_t digest, const char *differs,
                   struct oche_error *error)
 {
@@ -334,7 +341,7 @@ static uint64_t mix_text(uint64_t digest, const char *text)
     return oche_mix64(digest) + 1; /* here it ends */
 }
 
-/* Mixes in a value and, if it names a file, what is in the file. */
+/* Mixes in a value and, if it names a file, the file's content. */
 static void mix_parameter(void *context, const char *key, const char *value, const char *unit,
                           bool given)
 {

@@ -13,10 +13,10 @@
 #include "params/figures.h"
 
 #define MOST_NAMED 3     /* runs that a sentence names one by one */
-#define SAME_SHARE 0.005 /* shares of load that differ by less are called the same */
-#define ALIKE      1.05  /* numbers whose ratio is at most this are called alike */
+#define SAME_SHARE 0.005 /* loads with a smaller difference are called equal */
+#define ALIKE      1.05  /* numbers whose ratio is at most this are called similar */
 
-/* The runs of a comparison, and the key whose values tell them apart. */
+/* The runs of a comparison, and the key whose values distinguish them. */
 struct comparison {
     const char *key;
     const struct oche_outcome *outcomes;
@@ -172,7 +172,7 @@ static void print_tail(const struct comparison *runs, unsigned size)
             oche_figure_ratio(tail.most_value).text, name_of(runs, tail.most).text);
 }
 
-/* Prints the medians of a size where their order is not that of the tails. */
+/* Prints the medians of a size if their order differs from that of the tails. */
 static void print_median(const struct comparison *runs, unsigned size)
 {
     struct range tail = {.least = NULL}, median = {.least = NULL};
@@ -188,7 +188,7 @@ static void print_median(const struct comparison *runs, unsigned size)
             oche_figure_ratio(median.most_value).text, name_of(runs, median.most).text);
 }
 
-/* Prints what a comparison of tails rests on: one seed, if all runs have the same. */
+/* Prints the basis of a comparison of tails: one seed, if all runs have the same. */
 static void print_seed(const struct comparison *runs)
 {
     for (size_t i = 1; i < runs->count; i++)
@@ -235,13 +235,14 @@ static bool all_deliver(const struct comparison *runs)
     return true;
 }
 
-/* True if all flows are over that a clock started, and all were delivered. */
+/* True if all flows that a clock started are over, and all were delivered. */
 static bool is_drained(const struct oche_outcome *outcome)
 {
     return outcome->load.stopped && !isnan(outcome->load.drain_s) && outcome->failed == 0;
 }
 
-/* Prints how long the rest took when arrivals had stopped, if all of it was delivered in all runs.
+/*
+ * Prints how long the rest took after arrivals had stopped, if all of it was delivered in all runs.
  */
 static void print_drain(const struct comparison *runs)
 {
@@ -268,7 +269,9 @@ static void print_drain(const struct comparison *runs)
                 name_of(runs, drain.most).text);
 }
 
-/* Prints what part of the offered load the network delivers, of runs whose flows a clock starts. */
+/*
+ * Prints the fraction of the offered load that is delivered, for runs whose flows a clock starts.
+ */
 static void print_load(const struct comparison *runs)
 {
     struct range offered = {.least = NULL}, share = {.least = NULL};
@@ -344,8 +347,8 @@ static void print_goodput(const struct comparison *runs)
 }
 
 /*
- * Prints what the runs carry. Where a clock starts flows, that is the load; a rate over the whole
- * run, which the last straggler ends, would say something else.
+ * Prints the goodput of the runs. Where a clock starts flows, that is the delivered load. A rate
+ * over the whole run would depend on the last flow to end.
  */
 static void print_carried(const struct comparison *runs)
 {
@@ -423,7 +426,7 @@ static void print_missing(const struct comparison *runs)
     }
 }
 
-/* Prints which runs drop packets, or that none is lost in any. */
+/* Prints which runs drop packets, or that no run does. */
 static void print_losses(const struct comparison *runs)
 {
     bool lossless = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Describes a comparison in a few sentences made from its numbers: what is missing, which run has
- * slower short and long flows in the tail, what part of the load is delivered, which run pauses
- * more and by how much. If the runs are alike, the sentences say so.
+ * Describes a comparison in a few sentences made from its numbers: missing data, the run with
+ * slower tails for short and long flows, the delivered part of the load, the run that pauses more
+ * and by what factor. If the runs are similar, the sentences state that.
  */
 #ifndef OCHE_CLI_RUN_REMARKS_H
 #define OCHE_CLI_RUN_REMARKS_H
@@ -11,7 +11,9 @@
 
 #include "lab/measures/outcome.h"
 
-/* `key` is what the runs differ by; "switch.pfc" is written before its values, true and false. */
+/*
+ * `key` is the parameter that differs; "switch.pfc" is written before its values, true and false.
+ */
 void oche_remarks_print(const char *key, const struct oche_outcome *outcomes, size_t count,
                         FILE *out);
 

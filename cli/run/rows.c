@@ -84,7 +84,7 @@ static bool other_cc_packets(const struct oche_outcome *o)
     return o->totals.nic.cc_packets_sent > 0 && !oche_scheme_tells_own_packets(o);
 }
 
-/* True if a rate over the whole run says something: not all flows are started by a clock. */
+/* True if a rate over the whole run is meaningful: not all flows are started by a clock. */
 static bool has_goodput(const struct oche_outcome *o)
 {
     return !o->load.known || !o->load.alone;

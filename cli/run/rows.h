@@ -14,7 +14,7 @@
 /* How a row's metrics are combined in a cell. */
 enum oche_row_cell {
     OCHE_CELL_BESIDE, /* side by side; the cell is empty if one of them is missing */
-    OCHE_CELL_PART,   /* the first metric as a part of the second: "3 of 12" */
+    OCHE_CELL_PART,   /* the first metric as a fraction of the second: "3 of 12" */
     OCHE_CELL_SUM
 };
 
@@ -29,8 +29,8 @@ struct oche_row {
     const char *metrics[OCHE_ROW_METRICS];
     /*
      * Title above the row. `parts` name the metrics. One run has all parts side by side, in one
-     * row. Of several runs each part has a row, so that columns are narrow: below a title for each
-     * part are all subjects or, if `by_subject`, below a title for each subject are all parts.
+     * row. With several runs each part has a row, so columns are narrow. Below a title for each
+     * part are all subjects. If `by_subject`, below a title for each subject are all parts.
      */
     const char *title;
     const char *parts[OCHE_ROW_METRICS];
@@ -41,7 +41,7 @@ struct oche_row {
     unsigned widths[2]; /* minimum width of the first figure in a cell, and of the others */
     enum oche_row_shown shown;
     const char *where;   /* the row is shown only if this metric is above 0 in at least one run */
-    const char *samples; /* metric whose value is said beside the row's name, as "n 812" */
+    const char *samples; /* metric whose value is shown beside the row's name, as "n 812" */
     bool zero_tells;     /* the row is shown even if it is 0 in all runs */
     bool by_subject;
     bool by_size; /* the row is shown only if rows by flow size are asked for */

@@ -39,7 +39,7 @@
 /* One of the runs of this command. */
 struct run {
     const char *label; /* the compared value that distinguishes this run; "" for a single run */
-    struct oche_run_name name; /* how messages call it; "" for a single run */
+    struct oche_run_name name; /* the name in messages; "" for a single run */
     struct oche_scenario *scenario;
     char *folder; /* folder for its results */
     int lock;     /* as oche_folder_lock sets it; -1: not locked */
@@ -107,8 +107,8 @@ static void name_options_of_mistakes(struct session *session, const char *last)
 }
 
 /*
- * Opens the scenario with the overrides of the command line, then `last` (NULL: none). With
- * `refused_too`, also one whose sections do not fit together.
+ * Opens the scenario with the overrides of the command line, then `last` (NULL: none).
+ * `refused_too`: accepts also a scenario whose sections contradict each other.
  */
 static struct oche_scenario *open_scenario(struct session *session, const char *last,
                                            bool refused_too)
@@ -245,14 +245,14 @@ static void name_given_folders(struct session *session, const char *base)
     }
 }
 
-/* True if the command repeats a run as it was. */
+/* True if the command repeats a run without changes. */
 static bool repeats(const struct session *session)
 {
     return session->source.is_recorded && session->options.set_count == 0 &&
            session->variants.count == 0;
 }
 
-/* Sets the folder of each run to out/NAME, and in it to those that its overrides name. */
+/* Sets the folder of each run to out/NAME, or a folder in it that is named by the overrides. */
 static void name_own_folders(struct session *session)
 {
     char *name = oche_file_name_of(session->runs[0].scenario->name), *base = NULL;
@@ -312,7 +312,7 @@ static struct oche_results *begin_results(struct session *session, struct run *r
     return results;
 }
 
-/* The file that begin_results began is finished, or gone. */
+/* The file that begin_results began is finished or removed. */
 static void end_results(struct session *session)
 {
     oche_remove_if_interrupted(OCHE_UNFINISHED_RESULTS, NULL);
@@ -387,15 +387,15 @@ static void tell_length(const struct session *session, const struct run *run,
         fprintf(stderr, "%s%s%s\n", run->name.text, run->name.text[0] != '\0' ? ": " : "", text);
 }
 
-/* The files beside the results, which are of one run. */
+/* The files beside the results, for a single run only. */
 struct besides {
     struct oche_taps taps;         /* --pcap */
     struct oche_event_trace trace; /* --trace */
 };
 
 /*
- * Has the run end when the metric of --until-stable is stable, or that of the run that is repeated.
- * Sets *steady to NULL if there is none. Returns false, with an error, if it cannot be judged.
+ * Ends the run when the metric of --until-stable, or that of the repeated run, is stable. Sets
+ * *steady to NULL if there is none. Returns false, with an error, if the metric cannot be used.
  */
 static bool watch_metric(struct session *session, struct oche_world *world,
                          struct oche_steady **steady)
@@ -483,8 +483,7 @@ static bool run_one(struct session *session, size_t number, const struct besides
 }
 
 /*
- * Builds the worlds of all runs except the first, to find errors. The first is built next, when it
- * runs.
+ * Builds the worlds of all runs except the first, to find errors. The first is built when it runs.
  */
 static bool other_worlds_can_be_made(struct session *session)
 {
@@ -536,7 +535,7 @@ static bool finish_besides(struct session *session, struct besides *besides)
            (besides->taps.capture == NULL || oche_taps_finish(&besides->taps, &session->error));
 }
 
-/* `ready`: everything that is needed for the runs has been read. */
+/* `ready`: all input of the runs has been read. */
 static bool run_all(struct session *session, bool ready)
 {
     struct besides besides = {.trace = {.log = NULL}};
@@ -597,7 +596,7 @@ static bool print_json(struct session *session)
 }
 
 /*
- * Says whether the repeated run is the same: after the tables or, if there are none, on standard
+ * Prints if the repeated run is the same: after the tables or, if there are none, on standard
  * error.
  */
 static void compare_with_recorded(struct session *session)
@@ -651,7 +650,7 @@ static bool read_source(struct session *session)
     return fine;
 }
 
-/* Reads all that the runs are made of, and names where results go. */
+/* Reads all input of the runs and sets the folders of results. */
 static bool prepare(struct session *session)
 {
     const struct oche_run_options *options = &session->options;
@@ -697,8 +696,8 @@ static bool work(struct session *session)
 }
 
 /*
- * Prints deadlocks and stalled runs to standard error, like errors, since a script may read nothing
- * else.
+ * Prints deadlocks and stalled runs to standard error, like errors, because a script may read
+ * nothing else.
  */
 static void complain_of_stops(const struct session *session)
 {
@@ -712,7 +711,7 @@ static void complain_of_stops(const struct session *session)
     }
 }
 
-/* Says which runs ended before their metric was stable. */
+/* Prints which runs ended before their metric was stable. */
 static void complain_of_unstable(const struct session *session)
 {
     char line[OCHE_STEADY_TEXT_BYTES];
@@ -741,7 +740,7 @@ static void tell_interrupted(const struct session *session)
     fputc('\n', stderr);
 }
 
-/* Says how the runs ended. Returns the status of the command. */
+/* Prints how the runs ended. Returns the status of the command. */
 static enum status tell_ends(const struct session *session)
 {
     if (session->stopped)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How sentences call the runs of a comparison. */
+/* The names of a comparison's runs in sentences. */
 #ifndef OCHE_CLI_RUN_RUN_NAME_H
 #define OCHE_CLI_RUN_RUN_NAME_H
 
@@ -22,7 +22,7 @@ struct oche_run_name oche_run_name(const char *key, const char *value);
  */
 struct oche_run_name oche_run_name_of(const char *key, const struct oche_outcome *outcome);
 
-/* The same for what is not named by its scheme: "dcqcn", or "none (PFC alone)". */
+/* The same for objects that are not named by their scheme: "dcqcn", or "none (PFC alone)". */
 struct oche_run_name oche_run_scheme_name(const struct oche_outcome *outcome);
 
 #endif

@@ -8,7 +8,7 @@
 #include "params/table.h"
 
 /*
- * Adds rows for each counter of each scheme that at least one run uses: the count and, where it is
+ * Adds rows for each counter of each scheme that at least one run uses: the count and, for counters
  * of packets, their shares. `begun`: there are rows above, so no rule is needed. Returns true if
  * there are rows now.
  */

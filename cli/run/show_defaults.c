@@ -55,7 +55,7 @@ static void print_line(void *context, const char *key, const char *value, const 
     fprintf(show->out, "%-48s %-24s %-7s%s\n", key, shown, unit, given ? " given" : "");
 }
 
-/* Says what the mode is by which a scheme's `auto` is decided. */
+/* Prints the mode that decides a scheme's `auto`. */
 static void print_mode(const struct oche_world_config *config, FILE *out)
 {
     const struct oche_param *mode =
@@ -68,7 +68,7 @@ static void print_mode(const struct oche_world_config *config, FILE *out)
     fprintf(out, "\ncongestion_control.mode, here %s: %s [%s]\n", value, mode->help, mode->where);
 }
 
-/* Says of each workload whether it ends by itself, and what that means for the run. */
+/* Prints for each workload if it ends by itself, and the effect on the run. */
 static void print_ends(const struct oche_world_config *config, FILE *out)
 {
     for (uint32_t i = 0; i < config->workload_count; i++) {

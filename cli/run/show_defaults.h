@@ -12,8 +12,8 @@
 void oche_show_schema(FILE *out);
 
 /*
- * Prints key, value, and whether the scenario gives it, for everything that the scenario binds.
- * `auto` is followed by what that is in the scenario's world.
+ * Prints key, value, and if the scenario gives it, for everything that the scenario binds. `auto`
+ * is followed by its value in the scenario's world.
  */
 void oche_show_effective(const struct oche_scenario *scenario, const struct oche_world *world,
                          FILE *out);

@@ -51,7 +51,10 @@ static char *override_of(const char *key, const char *path)
     return text;
 }
 
-/* Finds a recorded file where it was, or beside the results. Returns NULL, with an error. */
+/*
+ * Finds a recorded file at its old path, or beside the results. Returns NULL, with an error, if
+ * there is none.
+ */
 static char *find_file(const char *results, const struct oche_recorded_file *file,
                        struct oche_error *error)
 {
@@ -70,7 +73,7 @@ static char *find_file(const char *results, const struct oche_recorded_file *fil
     return found;
 }
 
-/* True if the override gives the key, or a section or an entry that it is in. */
+/* True if the override gives the key, or a section or an entry that contains it. */
 static bool gives(const char *set, const char *key)
 {
     for (; *set != '=' && *set != '\0'; set++, key++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a run comes from: a scenario's file, or the results file of an earlier run, which has the
+ * The source of a run: a scenario's file, or the results file of an earlier run, which has the
  * scenario's text and the overrides.
  */
 #ifndef OCHE_CLI_RUN_SOURCE_H
@@ -38,7 +38,7 @@ void oche_run_source_store(const struct oche_run_source *source, const char *con
                            size_t count, const struct oche_scenario *scenario,
                            struct oche_results *results);
 
-/* Returns one line (malloc'd): whether a repeated run is the same. Sets *same. */
+/* Returns one line (malloc'd) that states if a repeated run is the same. Sets *same. */
 char *oche_run_source_compare(const struct oche_run_source *source,
                               const struct oche_outcome *outcome, bool *same);
 

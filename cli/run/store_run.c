@@ -556,7 +556,7 @@ static void store_port(struct oche_results *results, const struct oche_world *wo
     char entity[OCHE_OUTCOME_NAME_BYTES], name[64];
 
     entity_of(topology, node, local, entity, sizeof(entity));
-    if (node >= topology->host_count) /* not for hosts, whose NICs have counters that tell more */
+    if (node >= topology->host_count) /* not for hosts, whose NICs have more detailed counters */
         store_some(results, entity, port_counters, OCHE_COUNT_OF(port_counters), stats);
     for (size_t i = 0; i < OCHE_COUNT_OF(class_counters); i++) {
         for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
@@ -723,6 +723,7 @@ void oche_store_run(struct oche_results *results, const struct oche_scenario *sc
     store_series(results, world);
     store_longest_queues(results, world);
     store_holds(results, world);
-    store_slowest_flows(results, world); /* last: ranks have none, and number the others alike */
+    /* last: ranks have none, and would number the others in the same way */
+    store_slowest_flows(results, world);
     store_histograms(results, world);
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_QUEUES 16 /* of a run that have rows: those that were longest */
+#define MOST_QUEUES 16 /* queues of a run that have rows: the longest ones */
 
 /* Returns the number of listed flows if every run lists the same flows; else 0. */
 static unsigned same_flows(const struct oche_outcome *outcomes, size_t count)
@@ -89,8 +89,8 @@ static bool is_long(const struct oche_outcome *outcome, unsigned queue)
 enum queue { QUEUE_AGAIN, QUEUE_SHORT, QUEUE_SHOWN };
 
 /*
- * Takes queue `number`, and says whether it is there for the first time and long in any run.
- * Numbers count the queues of the first run, then those of the second, and so on.
+ * Returns queue `number`. True if it occurs for the first time and is long in any run. Numbers
+ * count the queues of the first run, then those of the second, and so on.
  */
 static enum queue take_queue(struct oche_subject *subject, unsigned number,
                              const struct oche_outcome *outcomes, size_t count)

@@ -36,7 +36,7 @@ unsigned oche_subject_count(enum oche_each each, const struct oche_outcome *outc
  */
 bool oche_subject_take(struct oche_subject *subject, enum oche_each each, unsigned number,
                        const struct oche_outcome *outcomes, size_t count);
-/* Returns how many subjects have no row: queues, of many, that are shorter than those that have. */
+/* Returns how many subjects have no row: with many queues, the shorter ones. */
 unsigned oche_subjects_left_out(enum oche_each each, const struct oche_outcome *outcomes,
                                 size_t count);
 /* Returns the subject's number in the outcome of one run; UINT_MAX if the run has no such queue. */

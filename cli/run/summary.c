@@ -23,7 +23,7 @@ static const char *defaults_of(const struct oche_outcome *outcome)
     return outcome->defaults == OCHE_PRESET_DEPLOYED ? "of equipment in use" : "of the papers";
 }
 
-/* Says in which time load is measured. */
+/* Prints the time in which load is measured. */
 static void print_window(const struct oche_load *load, FILE *out)
 {
     if (load->known)
@@ -94,7 +94,7 @@ static void print_deflected(const struct oche_outcome *outcome, const char *of, 
     }
 }
 
-/* Says what rows of zeros would. */
+/* Prints in words the information of rows of zeros. */
 static void print_no_loss(const struct oche_outcome *outcome, FILE *out)
 {
     if (oche_outcome_is_lossless(outcome))
@@ -170,7 +170,9 @@ static bool same_window(const struct oche_load *a, const struct oche_load *b)
            a->stopped == b->stopped;
 }
 
-/* Says in which time load is measured: once if it is the same in all runs that have a load. */
+/*
+ * Prints the time in which load is measured: once if it is the same in all runs that have a load.
+ */
 static void print_windows(const char *key, const struct oche_outcome *outcomes, size_t count,
                           FILE *out)
 {
@@ -189,7 +191,7 @@ static void print_windows(const char *key, const struct oche_outcome *outcomes, 
     }
 }
 
-/* Returns the head of a run's column: its value, or what the scheme "none" is called. */
+/* Returns the head of a run's column: its value, or the displayed name of the scheme "none". */
 static struct oche_run_name head_of(const char *key, const struct oche_outcome *outcome)
 {
     struct oche_run_name name = oche_run_name_of(key, outcome);

@@ -96,7 +96,7 @@ static bool numbers_a_link(const char *text, const char *slash)
            strspn(slash + 1, "0123456789*?") == strcspn(slash + 1, ", ");
 }
 
-/* Returns the colon behind the file's path, which may have colons in its folders, or NULL. */
+/* Returns the colon after the file's path, whose folders may contain colons, or NULL. */
 static char *find_colon(char *text)
 {
     char *at = text + strlen(text);

@@ -14,7 +14,7 @@
 struct oche_taps {
     struct oche_capture *capture;
     char *path, *part; /* path: final name; part: its name while it is being written */
-    bool has_part;     /* the file `part` is there, and is ours */
+    bool has_part;     /* the file `part` exists, and this process made it */
     struct oche_port_list ports;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads: what each has, and what more would give. */
+/* Threads: the share of each, and the gain from more of them. */
 #include "cli/run/threads.h"
 
 #include "params/figures.h"
@@ -7,13 +7,14 @@
 #include "sim/network/schedule.h"
 
 /*
- * A process that has fewer events in a window mostly waits for others. On a quiet machine two
- * processes took as long as one with 15 events each, and 0.7 times as long with 29 and with 98; on
- * a busy one, where each window was told twice, 1.5 times as long with 46 (2026-11-27).
+ * A process that has fewer events in a window mostly waits for others. Measured on 2026-11-27: on a
+ * quiet machine two processes took as long as one with 15 events each, and 0.7 times as long with
+ * 29 and with 98. On a busy one, when each window took two exchanges, they took 1.5 times as long
+ * with 46.
  */
 #define FEW_EVENTS 30
 
-/* Says, once, if processes have so few events in a window that one process is faster. */
+/* Prints, once, if processes have so few events in a window that one process is faster. */
 static void remark_on_windows(uint32_t processes, double events, const char *have, FILE *out)
 {
     static bool said;

@@ -90,7 +90,7 @@ static unsigned width_of(const struct grid *grid, unsigned column)
     return (unsigned)width;
 }
 
-/* Returns the width of all columns that are shown, with what the last needs at least. */
+/* Returns the width of all shown columns, with the minimum of the last one. */
 static unsigned total(const struct grid *grid, const unsigned *widths)
 {
     const unsigned last = grid->column_count - 1;

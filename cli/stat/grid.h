@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table of text that fits a terminal: columns are as wide as what is in them, and where there is
- * no room for all, the least important ones are left out. The last column takes the room that is
- * left, and its text is cut.
+ * A table of text that fits a terminal. Columns are as wide as their content. If there is no room
+ * for all, the least important ones are left out. The last column takes the remaining room, and its
+ * text is cut.
  */
 #ifndef OCHE_CLI_STAT_GRID_H
 #define OCHE_CLI_STAT_GRID_H
@@ -28,7 +28,7 @@ void grid_row(struct grid *grid, bool dim);
 /* Writes the row's cell of this column. */
 void grid_cell(struct grid *grid, unsigned column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Adds a line below the row, which is broken at blanks where it is too long. */
+/* Adds a line below the row, which is broken at blanks if it is too long. */
 void grid_note(struct grid *grid, const char *note);
 /* Leaves the column out. */
 void grid_hide(struct grid *grid, unsigned column);

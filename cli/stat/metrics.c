@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/. All
- * samples of a metric are together, under one HELP and one TYPE. A device's labels name it alone:
- * reader.h leaves out what is there twice.
+ * samples of a metric are together, under one HELP and one TYPE. The labels of a device are unique,
+ * because reader.h leaves out duplicates.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "cli/stat/span.h"
 #include "device/path/address.h"
 
-/* Writes a label's value; what breaks out of it is escaped. */
+/* Writes a label's value and escapes its special characters. */
 static void print_label(FILE *out, const char *name, const char *value)
 {
     fprintf(out, "%s=\"", name);
@@ -86,7 +86,7 @@ static void print_counters(FILE *out, const struct oche_views *views)
     }
 }
 
-/* Writes one counter of a scheme's own, of all devices that run the scheme. */
+/* Writes one of a scheme's counters, for all devices that run the scheme. */
 static void print_scheme_row(FILE *out, const struct oche_views *views,
                              const struct oche_counters *counters, unsigned row)
 {
@@ -109,7 +109,7 @@ static void print_scheme_row(FILE *out, const struct oche_views *views,
     }
 }
 
-/* Two schemes may have the same counters (a scheme and its patch): they come once. */
+/* Two schemes may have the same counters (a scheme and its patch): they are written once. */
 static bool is_first_with(size_t scheme)
 {
     for (size_t i = 0; i < scheme; i++)

@@ -9,7 +9,7 @@
 #include "cli/refuse.h"
 #include "device/view/place.h"
 
-#define LEAST_WATCH 0.25 /* processes write as often as that */
+#define LEAST_WATCH 0.25 /* processes write at this interval */
 #define MOST_WATCH  86400.0
 #define HOST_BYTES  64
 
@@ -153,7 +153,7 @@ bool stat_options_read(struct stat_options *options, int argc, char **argv)
     const char *folder = getenv("OCHE_VIEW");
 
     *options = (struct stat_options){0};
-    if (folder != NULL && folder[0] == '/') /* as for the programs that have it, too */
+    if (folder != NULL && folder[0] == '/') /* also for programs that have this variable */
         options->view = folder;
     return oche_parse_arguments(&arguments, argc, argv, 0, options);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of `oche stat`: a row a device, and if asked for a row a queue pair. */
+/* The tables of `oche stat`: one row for each device and, on request, for each queue pair. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -68,7 +68,7 @@ static const char *short_number(double value, char text[NUMBER_BYTES])
     return text;
 }
 
-/* A count, or what it is in a second. */
+/* Writes a count, or its rate per second. */
 static const char *count_of(const struct stat_look *look, const struct stat_span *span,
                             uint64_t counted, char text[NUMBER_BYTES])
 {
@@ -302,8 +302,8 @@ static void print_qps(FILE *out, const struct oche_views *views, const struct st
 /* ---- all ---- */
 
 /*
- * Writes what is in the tables; `earlier` is NULL in the first one of --watch, which has nothing to
- * compare with. The time of day is left out where there is no room for it.
+ * Writes the tables. `earlier` is NULL in the first one of --watch, which has no earlier one to
+ * compare with. Leaves out the time of day if there is no room for it.
  */
 static void print_head(FILE *out, const struct oche_views *views, const struct oche_views *earlier,
                        const struct stat_look *look)

@@ -20,7 +20,7 @@
 /* ---- signals ---- */
 
 static volatile sig_atomic_t ended, redraw;
-static sigset_t waiting; /* those that are blocked while it waits */
+static sigset_t waiting; /* signals that are blocked while the program works */
 
 static void end(int number)
 {
@@ -91,7 +91,7 @@ void stat_screen_draw(struct stat_screen *screen, const char *text)
         fputs(text, stdout);
         return;
     }
-    if (redraw != 0) /* what is there may have been wrapped anew, or is somebody else's */
+    if (redraw != 0) /* the old text may have been wrapped again, or be another program's */
         fputs(CLEAR_ALL, stdout);
     else if (screen->drawn > 0)
         printf("\r" UP, screen->drawn);

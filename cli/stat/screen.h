@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table that is drawn again in the place of the one before, on the terminal's ordinary screen: so
- * what was there above it stays, and the last table is left when the program ends. And the signals
- * that end it.
+ * A table that is redrawn in place, on the terminal's ordinary screen. So the text above it stays,
+ * and the last table remains when the program ends. Also handles the signals that end the program.
  */
 #ifndef OCHE_CLI_STAT_SCREEN_H
 #define OCHE_CLI_STAT_SCREEN_H
@@ -11,13 +10,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * From now on SIGINT, SIGTERM and SIGHUP end the program only where it waits, by stat_wait.
- */
+/* From now on SIGINT, SIGTERM and SIGHUP end the program only while it waits in stat_wait. */
 void stat_signals_catch(void);
 /*
- * As poll, but lets signals in; waits for `seconds`, or without end if they are below 0. Returns
- * false if one of them has come that ends the program.
+ * As poll, but allows signals. Waits for `seconds`, or without end if they are below 0. Returns
+ * false if a signal has come that ends the program.
  */
 bool stat_wait(struct pollfd *fds, nfds_t count, double seconds);
 
@@ -27,7 +24,7 @@ struct stat_screen {
     unsigned drawn;         /* lines of the last table */
 };
 
-/* Standard output; looks how large it is. */
+/* Opens standard output and reads its size. */
 void stat_screen_measure(struct stat_screen *screen);
 void stat_screen_draw(struct stat_screen *screen, const char *text);
 /* Leaves the cursor below the last table. */

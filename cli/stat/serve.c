@@ -23,7 +23,7 @@
 
 struct client {
     int fd;              /* -1: the place is free */
-    double until, heard; /* when it is ended; when something moved last */
+    double until, heard; /* its deadline; the time of its last progress */
     size_t got;
     char request[REQUEST_BYTES];
     char *answer; /* NULL: the request is not whole yet */
@@ -93,7 +93,7 @@ static void answer_metrics(struct server *server, struct client *client)
     answer_with(client, "200 OK", "", body, bytes, true);
 }
 
-/* Answers a request, whose end has come. Its first line alone matters. */
+/* Answers a complete request. Only its first line matters. */
 static void answer(struct server *server, struct client *client)
 {
     char *line = client->request, *path, *version;
@@ -117,7 +117,7 @@ static void answer(struct server *server, struct client *client)
 
 /* ---- clients ---- */
 
-/* Takes what has come of the request. Returns false if the client is to be ended. */
+/* Reads the received part of the request. Returns false if the client must be closed. */
 static bool receive(struct server *server, struct client *client, double now)
 {
     const size_t room = sizeof(client->request) - 1 - client->got;
@@ -141,7 +141,7 @@ static bool receive(struct server *server, struct client *client, double now)
     return true;
 }
 
-/* Sends what the socket takes. Returns false if the client is to be ended. */
+/* Sends as much as the socket takes. Returns false if the client must be closed. */
 static bool send_on(struct client *client, double now)
 {
     const ssize_t count = send(client->fd, client->answer + client->sent,
@@ -154,7 +154,7 @@ static bool send_on(struct client *client, double now)
     if (client->sent < client->bytes)
         return true;
     shutdown(client->fd, SHUT_WR);
-    /* what has come meanwhile would make the kernel throw the answer away at closing */
+    /* unread data would make the kernel discard the answer at closing */
     while (recv(client->fd, client->request, sizeof(client->request), MSG_DONTWAIT) > 0)
         continue;
     return false;
@@ -172,7 +172,7 @@ static void serve_client(struct server *server, struct client *client, short eve
         end_client(client);
 }
 
-/* Returns a place for a client: a free one, or that of the client that is silent for longest. */
+/* Returns a place for a client: a free one, or that of the client with the longest silence. */
 static struct client *place_for_client(struct server *server)
 {
     struct client *oldest = &server->clients[0];
@@ -189,7 +189,10 @@ static struct client *place_for_client(struct server *server)
     return oldest;
 }
 
-/* Takes a client, and its request if that is there already: it might lose its place to another. */
+/*
+ * Accepts a client, and reads its request at once if it is there. Otherwise another client might
+ * take its place.
+ */
 static void take_client(struct server *server, double now)
 {
     const int fd = accept4(server->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -202,7 +205,7 @@ static void take_client(struct server *server, double now)
     serve_client(server, client, POLLIN, now);
 }
 
-/* Waits, and does what there is to do. Returns false if a signal ends the program. */
+/* Waits, and handles all events. Returns false if a signal ends the program. */
 static bool turn(struct server *server)
 {
     struct pollfd fds[1 + CLIENTS];
@@ -241,7 +244,7 @@ static void print_address(const struct sockaddr_storage *address, char *text, si
     else
         inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof(host));
     snprintf(text, bytes, address->ss_family == AF_INET ? "%s:%u" : "[%s]:%u", host,
-             ntohs(v4->sin_port)); /* the port is at the same place in both */
+             ntohs(v4->sin_port)); /* the port is at the same offset in both */
 }
 
 /* Returns a descriptor that listens, or -1 after an error was printed. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small HTTP server for one page, /metrics. It answers GET alone, each connection once. A request
- * has at most 4 KiB and comes within a second; a client has ten seconds to take its answer. Sixteen
- * clients are served at a time. For one more the client that has been silent for longest is ended,
- * so that nobody keeps others away by connections that say nothing. One thread does all of it.
+ * A small HTTP server for one page, /metrics. It answers only GET, and each connection once. A
+ * request has at most 4 KiB and must come within a second. A client has ten seconds to take its
+ * answer. Sixteen clients are served at a time. For one more, the client with the longest silence
+ * is closed, so silent connections cannot block others. One thread does all of it.
  */
 #ifndef OCHE_CLI_STAT_SERVE_H
 #define OCHE_CLI_STAT_SERVE_H

@@ -8,14 +8,14 @@
 #include "device/view/reader.h"
 
 struct stat_span {
-    const struct oche_view *from; /* what was counted before; NULL: nothing */
-    double seconds;               /* by the device's clock; 0: nothing was written since then */
+    const struct oche_view *from; /* the earlier counts; NULL: none */
+    double seconds;               /* by the device's clock; 0: no update since then */
 };
 
-/* `earlier`: what was seen at the earlier look; NULL: since the device was opened. */
+/* `earlier`: the view at the earlier time; NULL: since the device was opened. */
 struct stat_span stat_span_of(const struct oche_view_entry *entry,
                               const struct oche_views *earlier);
-/* Return what was counted in the span, of one counter and of a range of them. */
+/* Return the counts in the span, of one counter and of a range of them. */
 uint64_t stat_counted(const struct oche_view *view, const struct stat_span *span, unsigned counter);
 uint64_t stat_counted_sum(const struct oche_view *view, const struct stat_span *span,
                           unsigned first, unsigned end);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oche stat: the running programs that have a device of oche open, as their own files say
+ * oche stat: shows the running programs that have an oche device open, from their own files
  * (device/view): as tables, as JSON, or for Prometheus.
  */
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The progress of a grid of points on standard error: on a terminal a bar that redraws itself and
- * is gone at the end, elsewhere a line every half minute.
+ * The progress of a grid of points on standard error. On a terminal it is a bar that is redrawn and
+ * removed at the end, elsewhere a line every half minute.
  */
 #ifndef OCHE_CLI_SWEEP_POINTS_BAR_H
 #define OCHE_CLI_SWEEP_POINTS_BAR_H

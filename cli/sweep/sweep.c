@@ -213,7 +213,7 @@ static bool show(struct sweep *sweep)
     return oche_sweep_store_settle(sweep->store, &sweep->error); /* nothing failed to be read */
 }
 
-/* A combination that cannot be run, and how many there are for the same reason. */
+/* A combination that cannot be run, and the number of combinations with the same reason. */
 struct skipped {
     const char *why;
     size_t combination, count;
@@ -234,7 +234,9 @@ static int compare_combinations(const void *a, const void *b)
     return x->combination < y->combination ? -1 : 1;
 }
 
-/* Leaves the first combination of each reason, in the grid's order. Returns how many are left. */
+/*
+ * Keeps only the first combination of each reason, in the grid's order. Returns how many are left.
+ */
 static size_t group_by_reason(struct skipped *skipped, size_t count)
 {
     size_t groups = 0;
@@ -249,7 +251,7 @@ static size_t group_by_reason(struct skipped *skipped, size_t count)
     return groups;
 }
 
-/* Tells which combinations are left out, a line a reason. */
+/* Prints which combinations are left out, one line for each reason. */
 static void tell_skipped(const struct oche_grid *grid)
 {
     struct skipped *skipped = calloc(grid->invalid_count + 1, sizeof(*skipped));
@@ -278,7 +280,7 @@ static void tell_skipped(const struct oche_grid *grid)
     free(skipped);
 }
 
-/* Tells what does not fit in some combinations, before hours are spent on them. */
+/* Prints the settings that do not fit in some combinations, before hours are spent on them. */
 static void tell_remarks(const struct oche_grid *grid)
 {
     const size_t total = oche_grid_combinations(grid);
@@ -396,7 +398,7 @@ static enum status merge(struct sweep *sweep)
 }
 
 /*
- * Checks that the folder is empty or has results of this sweep. Otherwise the merge would refuse
+ * Checks that the folder is empty or has results of this sweep. Otherwise the merge would reject
  * the folder, hours later.
  */
 static bool folder_can_be_used(struct sweep *sweep)

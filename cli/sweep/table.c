@@ -15,9 +15,9 @@
 
 /*
  * The metrics shown by default. A metric that is 0 everywhere, or that no point has, is left out.
- * Where a clock starts all flows at every point, slowdown comes first, and goodput is left out: it
- * is a rate over the time until the last straggler arrives. Jain's index is shown only where it is
- * asked for, as flows with different bottlenecks need not be equal.
+ * Where a clock starts all flows at every point, slowdown comes first. Goodput is then left out: it
+ * is a rate over the time until the last flow ends. Jain's index is shown only on request, because
+ * flows with different bottlenecks need not be equal.
  */
 static const char *const usual[] = {
     "goodput",     "load.offered", "load.delivered", "fct.all.p99",           "slowdown.all.p99",
@@ -39,7 +39,7 @@ struct view {
     size_t column_count, points, combinations;
     bool *done; /* whether each point is done */
     bool all_done;
-    bool some_without_value; /* at least one mean is over fewer points than have been done */
+    bool some_without_value; /* at least one mean is over fewer points than are done */
 };
 
 /* True if at least one point has a value that is neither 0 nor NAN. */

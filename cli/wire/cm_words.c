@@ -15,7 +15,7 @@ bool oche_wire_is_cm(const struct oche_packet *packet)
            (packet->ext & OCHE_EXT_PAYLOAD) != 0;
 }
 
-/* Reads what the program's rdma_cm has put in front of its private data. Returns false: nothing. */
+/* Reads the rdma_cm header before the private data. Returns false if there is none. */
 static bool cma_of(const struct oche_cm_message *message, struct oche_cma_header *header)
 {
     return (message->kind == OCHE_CM_REQ || message->kind == OCHE_CM_SIDR_REQ) &&

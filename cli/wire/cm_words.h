@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `oche wire` says of a connection manager's packet: a message in a datagram to QP 1. */
+/*
+ * The description of a connection manager's packet by `oche wire`: a message in a datagram to QP 1.
+ */
 #ifndef OCHE_CLI_WIRE_CM_WORDS_H
 #define OCHE_CLI_WIRE_CM_WORDS_H
 
@@ -7,10 +9,10 @@
 
 struct json_object;
 
-/* True if the packet is a datagram to QP 1 whose payload, which must be there, is in memory. */
+/* True if the packet is a datagram to QP 1. Its payload must be in memory. */
 bool oche_wire_is_cm(const struct oche_packet *packet);
 
-/* Prints ", CM REQ …" for a packet of which oche_wire_is_cm is true. */
+/* Prints ", CM REQ …" for a packet for which oche_wire_is_cm is true. */
 void oche_wire_print_cm(const struct oche_packet *packet);
 
 /* Adds the same to the packet's object, as "cm". */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `oche wire` found out about a capture, and about one of its frames. */
+/* The results of `oche wire` for a capture, and for one of its frames. */
 #ifndef OCHE_CLI_WIRE_JUDGED_H
 #define OCHE_CLI_WIRE_JUDGED_H
 

@@ -10,13 +10,13 @@
 struct oche_tunnel {
     const char *kind; /* its name */
     bool has_id;
-    uint32_t id; /* a virtual network's, or a key */
+    uint32_t id; /* the number of a virtual network, or a key */
 };
 
 struct oche_link_view {
     bool ip;          /* the bytes at `ip_at` are an IP packet, or the link header says so */
     size_t ip_at;     /* offset of the IP header */
-    size_t end;       /* where what holds that ends; SIZE_MAX: it is the frame */
+    size_t end;       /* where the enclosing packet ends; SIZE_MAX: at the end of the frame */
     unsigned vlans;   /* VLAN tags that were skipped */
     unsigned tunnels; /* that the packet is inside of (tunnel.h) */
     struct oche_tunnel tunnel; /* the innermost, if there are any */
@@ -33,7 +33,9 @@ bool oche_link_supported(int datalink);
  */
 bool oche_link_view(int datalink, const uint8_t *bytes, size_t count, struct oche_link_view *view);
 
-/* Moves `view`, which is at an Ethernet header, past it. Returns false if that is not whole. */
+/*
+ * Moves `view`, which is at an Ethernet header, past it. Returns false if the header is incomplete.
+ */
 bool oche_link_ethernet(const uint8_t *bytes, size_t count, struct oche_link_view *view);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the packet inside a tunnel's. Every length is a stranger's; see tunnel.h. */
+/* Finds the inner packet of a tunnel. No length can be trusted; see tunnel.h. */
 #include "cli/wire/tunnel.h"
 
 #include "core/wire/bytes.h"
@@ -7,7 +7,7 @@
 #include "core/wire/icrc.h"
 
 #define VXLAN_PORT       4789
-#define VXLAN_PORT_LINUX 8472 /* what Linux used before there was a number */
+#define VXLAN_PORT_LINUX 8472 /* Linux' value before a number was assigned */
 #define GENEVE_PORT      6081
 #define PROTOCOL_IPV4    4
 #define PROTOCOL_IPV6    41
@@ -70,8 +70,10 @@ static int enter_ip(struct part *part)
     return protocol;
 }
 
-/* ---- what follows the outer IP header: each moves past it, and returns the type of what is inside
- * (an EtherType), or -1 if there is nothing ---- */
+/*
+ * ---- headers after the outer IP header: each function moves past one, and returns the type of the
+ * inner packet (an EtherType), or -1 if there is none ----
+ */
 
 static int enter_vxlan(struct part *part, struct oche_tunnel *tunnel)
 {
@@ -181,7 +183,7 @@ bool oche_tunnel_enter(const uint8_t *bytes, size_t count, struct oche_link_view
     if (type == TYPE_ETHERNET &&
         !oche_link_ethernet(bytes, part.end < count ? part.end : count, &inside))
         return false;
-    /* the same packet before a tunnel and in it, or in two, was not sent twice */
+    /* the same packet before and in a tunnel, or in two, is no retransmission */
     inside.place =
         (view->place ^ inside.tunnel.id ^ (uint64_t)inside.tunnels << 40) * UINT64_C(0x100000001b3);
     *view = inside;

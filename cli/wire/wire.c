@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oche wire FILE: reads a capture, made by any program, and prints each RoCEv2 packet on one line
- * with two verdicts: whether its ICRC is right, and whether its fields, encoded again, give the
- * same bytes. Prints a summary at the end. The exit status is 1 if any packet is wrong or was cut
- * so short that it cannot be judged.
+ * oche wire FILE: reads a capture of any program, and prints each RoCEv2 packet on one line with
+ * two verdicts: the ICRC is right or wrong, and the fields, encoded again, give the same or other
+ * bytes. Prints a summary at the end. The exit status is 1 if any packet is wrong or too short to
+ * be judged.
  */
 #include <argp.h>
 #include <arpa/inet.h>
@@ -38,15 +38,15 @@ static uint32_t crc(uint32_t before, const uint8_t *bytes, size_t count)
     return (uint32_t)crc32_z(before, bytes, count);
 }
 
-/* Returns the nearest number to this one whose negative is one, too. */
+/* Returns the nearest number whose negative also exists. */
 static int64_t limited(__int128 ns)
 {
     return (int64_t)(ns > INT64_MAX ? INT64_MAX : ns < -INT64_MAX ? -INT64_MAX : ns);
 }
 
 /*
- * libpcap puts nanoseconds into tv_usec if asked to (read_capture). A capture may say any time;
- * those that no nanoseconds since 1970 can say are all the last one.
+ * libpcap puts nanoseconds into tv_usec on request (read_capture). A capture may contain any time.
+ * Times that do not fit nanoseconds since 1970 become the last one that fits.
  */
 static int64_t time_ns(const struct pcap_pkthdr *header)
 {
@@ -399,7 +399,7 @@ static bool note_psn(struct oche_wire_report *report, struct oche_wire_one *one)
     return oche_psn_seen_note(report->seen, &stream, one->packet.psn, &one->again);
 }
 
-/* Counts a packet whose fields could be read, whether its ICRC is right or not. */
+/* Counts a packet whose fields could be read, with a right or wrong ICRC. */
 static bool count_packet(struct oche_wire_report *report, struct oche_wire_one *one)
 {
     const struct oche_packet *packet = &one->packet;

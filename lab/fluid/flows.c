@@ -45,7 +45,7 @@ static bool is_number(const char *text)
     return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Parses one entry, whose text it changes. Returns NULL on success, else what is wrong. */
+/* Parses one entry, whose text it changes. Returns NULL on success, else the error. */
 static const char *read_entry(struct oche_fluid_flow_list *list, char *entry, double capacity_bps,
                               struct oche_error *why)
 {

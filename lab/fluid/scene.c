@@ -287,9 +287,7 @@ static void take_automatic(struct oche_fluid_model *model, uint64_t line_bps)
     }
 }
 
-/*
- * Puts the values that the scenario's scheme, which is the model's, has for `auto` into the model.
- */
+/* Puts the values of `auto` of the scenario's scheme, which is also the model's, into the model. */
 static void take_derived(struct oche_fluid_model *model, const struct oche_world *world,
                          uint64_t line_bps)
 {

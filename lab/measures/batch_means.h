@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The 95 % interval of a steady state's mean from one run, by nonoverlapping batch means: the run
+ * The 95 % interval of a steady state's mean from one run, by nonoverlapping batch means. The run
  * is divided into batches of equal length, and Student's t is applied to the batches' means. That
- * holds if batches are independent, which von Neumann's ratio tests (Fishman, "Grouping
- * observations in digital simulation", 1978): batches that are too short for that, and a trend,
- * have neighbours that are alike. If it finds them dependent, the interval is widened as for
- * batches of which each follows the one before (an autoregressive process of the first order, as in
- * Skart, Tafazzoli and others, 2011), up to a correlation that no wider interval makes up for.
+ * is valid if batches are independent, which von Neumann's ratio tests (Fishman, "Grouping
+ * observations in digital simulation", 1978). In batches that are too short, or with a trend,
+ * neighbours are similar. If the test finds dependence, the interval is widened for batches that
+ * each depend on the one before (an autoregressive process of the first order, as in Skart,
+ * Tafazzoli and others, 2011). Above a bound of the correlation no wider interval is valid.
  */
 #ifndef OCHE_LAB_MEASURES_BATCH_MEANS_H
 #define OCHE_LAB_MEASURES_BATCH_MEANS_H
@@ -30,7 +30,7 @@ struct oche_batch_means oche_batch_means(const double *means, uint32_t count);
 
 #define OCHE_BATCH_MOST_CORRELATION 0.8
 
-/* True if the interval means something: the batches depend little enough on each other. */
+/* True if the interval is valid: the batches depend little enough on each other. */
 static inline bool oche_batch_means_hold(const struct oche_batch_means *result)
 {
     return result->correlation <= OCHE_BATCH_MOST_CORRELATION;

@@ -26,7 +26,7 @@ static bool begins(const char *metric, const char *with)
     return strncmp(metric, with, strlen(with)) == 0;
 }
 
-/* Returns how many samples the metric is made of; UINT64_MAX: it is not of flows or pairs. */
+/* Returns how many samples the metric has; UINT64_MAX: it is not of flows or pairs. */
 static uint64_t samples_of(const struct oche_outcome *outcome, const char *metric, unsigned which)
 {
     const bool is_workload = begins(metric, "workload.N.") && which < outcome->by_workload.count;

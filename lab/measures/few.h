@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells percentiles that rest on too few samples. The 99th percentile of 50 flows is the slowest
- * flow, and differs from seed to seed. Results files have all percentiles; tables and sentences
- * show only those with enough samples.
+ * Detects percentiles of too few samples. The 99th percentile of 50 flows is the slowest flow, and
+ * differs from seed to seed. Results files have all percentiles. Tables and sentences show only
+ * those with enough samples.
  */
 #ifndef OCHE_LAB_MEASURES_FEW_H
 #define OCHE_LAB_MEASURES_FEW_H

@@ -30,7 +30,10 @@ static bool has_initial_rate(const struct oche_flows *flows)
     return false;
 }
 
-/* True if the scenario gives a value other than the default, from which it cannot be told. */
+/*
+ * True if the scenario gives a value other than the default. A value equal to the default cannot be
+ * detected.
+ */
 static bool is_given(const struct oche_world_config *config, const char *key)
 {
     if (strcmp(key, "recovery") == 0)

@@ -6,13 +6,13 @@
 
 #include "params/figures.h"
 
-#define HOPS_PER_SECOND 4e6 /* of one core (docs/performance.md), to say what to expect */
+#define HOPS_PER_SECOND 4e6 /* of one core (docs/performance.md), for the expected time */
 #define LONG_HOPS       (120 * HOPS_PER_SECOND)
 #define MANY_TRIES      1000
 
 /*
- * Writes of how many tries at the largest message one gets through, where each loss begins it
- * again; a run without duration waits for that.
+ * Writes the number of attempts for the largest message, if each loss restarts it. A run without
+ * duration waits for that.
  */
 static bool begins_again(const struct oche_world *world, const struct oche_work_estimate *estimate,
                          char text[OCHE_LONG_RUN_BYTES])

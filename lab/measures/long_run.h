@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Says before a run that it will take long, if its flows and losses tell. */
+/* Warns before a run that it will take long, if its flows and losses show that. */
 #ifndef OCHE_LAB_MEASURES_LONG_RUN_H
 #define OCHE_LAB_MEASURES_LONG_RUN_H
 
@@ -9,7 +9,7 @@
 
 /*
  * Writes a remark for the user, one line without a full stop. Returns false, and writes nothing, if
- * the run is not known to take long.
+ * the expected time is short or unknown.
  */
 bool oche_long_run_remark(const struct oche_world *world, char text[OCHE_LONG_RUN_BYTES]);
 

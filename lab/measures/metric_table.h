@@ -92,8 +92,8 @@ struct metric {
         size_t at, bytes;
     } only_if;
     /*
-     * For the time of something that may not happen: a metric of the run that says whether it did.
-     * A run that has that one but not this one says that it never happened. NULL: no such time.
+     * For the time of an event that may not happen: a metric that is 1 if it happened. If a run has
+     * that metric but not this one, the event never happened. NULL: no such time.
      */
     const char *or_never;
 };

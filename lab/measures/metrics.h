@@ -46,8 +46,9 @@ const char *oche_metric_help(const char *name);
 const char *oche_metric_unit(const char *name);
 
 /*
- * If the metric is the time of something that may not happen, returns the metric that says whether
- * it did: a run that has that one but not this one says "never". Else returns NULL.
+ * If the metric is the time of an event that may not happen, returns the metric that is 1 if it
+ * happened. If a run has that one but not this one, the event never happened. Otherwise returns
+ * NULL.
  */
 const char *oche_metric_or_never(const char *name);
 

@@ -77,7 +77,7 @@ static void take_goodputs(struct oche_outcome *outcome, const struct oche_world 
     oche_sort_real(goodputs->values, goodputs->count);
 }
 
-/* Counts, by host, the flows that goodputs are taken of: those that it sends, and receives. */
+/* Counts the flows in goodputs by host: as their sender, and as their receiver. */
 static void count_ends(const struct oche_world *world, uint32_t *sends, uint32_t *receives)
 {
     const struct oche_flows *flows = oche_world_flows(world);
@@ -89,14 +89,14 @@ static void count_ends(const struct oche_world *world, uint32_t *sends, uint32_t
         }
 }
 
-/* Returns when the flow was over; OCHE_NEVER: it is not. */
+/* Returns when the flow was over; OCHE_NEVER: it is not over. */
 static oche_time over_at(const struct oche_flows *flows, uint32_t flow)
 {
     return flows->sent[flow].failed != 0 ? flows->sent[flow].completed
                                          : flows->received[flow].delivered;
 }
 
-/* Returns whether these flows compete (struct oche_outcome). */
+/* True if these flows compete (struct oche_outcome). */
 static bool do_compete(const struct oche_world *world)
 {
     const struct oche_flows *flows = oche_world_flows(world);
@@ -419,7 +419,7 @@ static void take_headroom_remark(struct oche_outcome *outcome, const struct oche
         name, oche_figure_count(lack.has).text, oche_figure_count(lack.needs).text);
 }
 
-/* True if a flow had started, and not arrived, of a workload that ends by itself. */
+/* True if a flow of a workload that ends by itself had started but not arrived. */
 static bool is_cut_short(const struct oche_world *world)
 {
     const struct oche_world_config *config = oche_world_config(world);
@@ -449,8 +449,8 @@ static enum oche_preset preset_of_scheme(const struct oche_world_config *config)
 }
 
 /*
- * Counts how long flows take to settle from when the last one starts that does not wait for another
- * to end, in empty round trips.
+ * Counts the time until flows settle, in empty round trips. It starts with the last flow that does
+ * not wait for another one to end.
  */
 static void take_trips(struct oche_by_rate *by, const struct oche_world *world)
 {

@@ -84,7 +84,8 @@ struct oche_outcome {
     uint64_t seed;
     uint32_t threads; /* of each process */
     uint32_t processes;
-    uint32_t processors;            /* for which that number was chosen; 0: it was given */
+    /* size for which that number was chosen; 0: the number was given */
+    uint32_t processors;
     enum oche_preset defaults;      /* the scenario's */
     enum oche_preset scheme_preset; /* the scheme's own, or `defaults` */
     enum oche_world_end end;        /* why the run ended */
@@ -103,8 +104,8 @@ struct oche_outcome {
     /* Jain's index of the flows' goodputs; -1: no flows */
     double jain;
     /*
-     * These flows compete: they are of one size and class, all were under way at some time, and
-     * each shares its two hosts with as many others. Else their goodputs differ for other reasons
+     * True if these flows compete: one size and class, all under way at the same time, and each
+     * shares its two hosts with as many others. Otherwise their goodputs differ for reasons other
      * than unfairness.
      */
     bool compete;

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Results by pair of hosts, if there are few: the goodputs of each pair's transfers, from sender to
- * receiver. Pairs are in the order in which the scenario's flows first name them.
- *
- * A transfer lasts from its start to its delivery. If it was posted behind another transfer on its
- * queue pair, its time begins with the delivery of that other transfer, so that waiting does not
- * make it count as slow.
- *
- * A transfer that has not finished at the end of the run also has a goodput if it has lasted longer
- * than every finished transfer of its pair, because it is known to be slow. Nothing is known about
- * an unfinished transfer that has lasted for a shorter time, so it is left out. Without this rule,
- * the slower a pair's slowest transfers are, the better the pair would look.
+ * receiver. Pairs are in the order in which the scenario's flows first name them. A transfer lasts
+ * from its start to its delivery. If it was posted behind another transfer on its queue pair, its
+ * time begins with the delivery of that one, so waiting does not make it slow. An unfinished
+ * transfer at the end of the run also has a goodput if it has lasted longer than every finished
+ * transfer of its pair, because it is known to be slow. An unfinished transfer with a shorter time
+ * is left out, because nothing is known about it. Without this rule, a pair with slower slowest
+ * transfers would look better.
  */
 #ifndef OCHE_LAB_MEASURES_PAIRS_H
 #define OCHE_LAB_MEASURES_PAIRS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out what PFC did to a network. */
+/* Collects the effects of PFC on a network. */
 #include "lab/measures/pathologies.h"
 
 #include <stdio.h>

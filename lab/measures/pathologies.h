@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What PFC did to a network: where PAUSEs began and how they spread, which flows were victims, and
- * whether there was a deadlock. Also, whether the routes can lead to a deadlock or lose flows.
+ * The effects of PFC on a network: where PAUSEs began and how they spread, which flows were
+ * victims, and if there was a deadlock. Also, if the routes can lead to a deadlock or lose flows.
  * Copied from a world that has run.
  */
 #ifndef OCHE_LAB_MEASURES_PATHOLOGIES_H
@@ -48,9 +48,9 @@ struct oche_pathologies {
     oche_time deadlock_since, deadlock_noticed;
     uint32_t stuck_ports;
     uint64_t stuck_bytes;
-    /* who waits for what, at the end of a run without duration that did not deliver all */
+    /* the waiting ports and flows, at the end of a run without duration that did not deliver all */
     char *waiting;
-    bool at_bound;    /* it lasted the most that it may; false: nothing was delivered any more */
+    bool at_bound;    /* the run reached its maximum length; false: deliveries had stopped */
     char *circle;     /* a cycle of ports that the routes make possible */
     char *lost_flows; /* flows that can never arrive by the routes */
 };

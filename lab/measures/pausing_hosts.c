@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns what one host sent; `pauses` and `held` are 0 if it sent none. */
+/* Returns the PAUSEs of one host; `pauses` and `held` are 0 if it sent none. */
 static struct oche_pausing_host one_of(const struct oche_world *world, uint32_t host,
                                        const struct oche_switch_port_stats *stats)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hosts that sent PAUSEs themselves: slow receivers, and NICs in a storm. A tree of PAUSEs may
- * have another root though such a host is the reason why it lasts, so they are told by name.
+ * The hosts that sent PAUSEs themselves: slow receivers, and NICs in a storm. They are listed by
+ * name, because a tree of PAUSEs may have another root although such a host makes it last.
  */
 #ifndef OCHE_LAB_MEASURES_PAUSING_HOSTS_H
 #define OCHE_LAB_MEASURES_PAUSING_HOSTS_H
 
 #include "sim/world/world.h"
 
-#define OCHE_PAUSING_HOSTS 4 /* most of them that are listed */
+#define OCHE_PAUSING_HOSTS 4 /* maximum number of listed hosts */
 
 struct oche_pausing_host {
     char name[OCHE_TOPOLOGY_NAME_BYTES];

@@ -15,13 +15,13 @@ struct event {
     uint64_t bytes; /* that are posted at least */
 };
 
-/* The most that was posted to a host at a time. */
+/* The maximum that was posted to a host at the same time. */
 struct posted {
     uint32_t host, senders;
-    uint64_t bytes, room; /* room: what the port may hold */
+    uint64_t bytes, room; /* room: capacity of the port */
 };
 
-/* In the order of hosts and times; what ends does so before others begin. */
+/* In the order of hosts and times; ends come before begins of the same time. */
 static int compare(const void *a, const void *b)
 {
     const struct event *x = a, *y = b;
@@ -33,7 +33,7 @@ static int compare(const void *a, const void *b)
     return (int)x->begins - (int)y->begins;
 }
 
-/* Finds the switch and its port that a host is behind. */
+/* Finds the switch and the port to which a host is connected. */
 static const struct oche_topology_port *port_of(const struct oche_world *world, uint32_t host)
 {
     return oche_topology_port(oche_world_topology(world), host, 0);
@@ -57,7 +57,7 @@ static uint64_t room_of(const struct oche_world *world, uint32_t host)
                                             oche_world_topology(world)->host_count);
 }
 
-/* Returns the least that a sender keeps posted of a flow. */
+/* Returns the minimum of a flow's bytes that its sender keeps posted. */
 static uint64_t posted_of(const struct oche_world *world, const struct oche_flow_plan *plan)
 {
     const struct rogue_params *params = oche_world_config(world)->endpoint_params;
@@ -67,7 +67,7 @@ static uint64_t posted_of(const struct oche_world *world, const struct oche_flow
     return plan->bytes < bytes ? plan->bytes : bytes;
 }
 
-/* Notes the flows to hosts whose port has dropped packets. Of a connection one flow at a time. */
+/* Notes the flows to hosts whose port has dropped packets, one flow of a connection at a time. */
 static size_t note_flows(const struct oche_world *world, struct event *events)
 {
     const struct oche_rogue_params *params = oche_world_config(world)->endpoint_params;

@@ -78,6 +78,6 @@ double oche_scheme_bytes_share(const struct oche_outcome *o, unsigned which)
     const uint64_t each = oche_frame_bytes(counter->opcode, 0, o->ipv6) + OCHE_GAP_BYTES;
     const double share = oche_scheme_count(o, which) * (double)each / (double)o->host_line_bytes;
 
-    /* Packets that are leaving are counted, and the line has only a part of their bytes so far. */
+    /* Packets that are being sent are counted, but only a part of their bytes has left. */
     return share > 1 ? 1 : share;
 }

@@ -128,7 +128,7 @@ bool oche_size_row_may_be(const char *name, size_t length)
     size[length - strlen(OF)] = '\0';
     if (!oche_value_parse(&one_size, size, &value, &why))
         return false;
-    /* Only the name that a run would use is right: of_8KB, not of_8000B. */
+    /* Only the name that a run would use is accepted: of_8KB, not of_8000B. */
     oche_value_format(&one_size, value, again, sizeof(again));
     return strcmp(size, again) == 0;
 }

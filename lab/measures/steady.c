@@ -11,7 +11,7 @@
 #include "params/figures.h"
 #include "params/text_stream.h"
 
-#define ROUND_TRIPS   10 /* in a batch, to begin with */
+#define ROUND_TRIPS   10 /* initial number of round trips in a batch */
 #define LEAST_BATCHES 20
 #define MORE_BATCHES  30 /* the second look */
 #define MOST_BATCHES  40 /* then every two become one */
@@ -26,7 +26,7 @@ struct oche_steady {
 
 /* ---- refusing ---- */
 
-/* Refuses a run whose flows end by themselves: it has no steady state. */
+/* Rejects a run whose flows end by themselves: it has no steady state. */
 static bool goes_on(const struct oche_world_config *config, const char *metric,
                     struct oche_error *error)
 {
@@ -64,7 +64,7 @@ static bool goes_on(const struct oche_world_config *config, const char *metric,
     return false;
 }
 
-/* Returns until when the run may have a steady state: until arrivals stop, or the run ends. */
+/* Returns the end of a possible steady state: arrivals stop, or the run ends. */
 static oche_time until_of(const struct oche_world *world)
 {
     return oche_time_min(oche_world_config(world)->run.duration, oche_world_first_stop(world));
@@ -133,7 +133,7 @@ static void judge(struct oche_steady *steady, uint32_t batches)
                         : OCHE_STEADY_STABLE;
 }
 
-/* Makes one batch of each two. */
+/* Merges each two batches into one. */
 static void join(struct oche_steady *steady)
 {
     for (uint32_t i = 0; i <= MOST_BATCHES; i++) {
@@ -151,7 +151,7 @@ static oche_time visit(void *context, oche_time now)
     struct oche_steady *steady = context;
 
     if (now > until_of(steady->world))
-        return OCHE_NEVER; /* the batch ends behind the last arrival: it is of other traffic */
+        return OCHE_NEVER; /* the batch ends after the last arrival: later traffic differs */
     steady->marks[steady->count++] = oche_steady_mark(&steady->metric, steady->world);
     if (steady->count == MOST_BATCHES + 1)
         join(steady);

@@ -9,7 +9,7 @@
 #include "lab/measures/size_rows.h"
 #include "params/text_stream.h"
 
-#define LEAST_ABOVE 10 /* flows of a batch that are to be above its percentile; or in its mean */
+#define LEAST_ABOVE 10 /* flows of a batch that must be above its percentile, or in its mean */
 
 /* ---- names ---- */
 
@@ -40,7 +40,7 @@ static const char *subject_of(const char *name, const char *head, uint32_t *thou
     return NULL;
 }
 
-/* Finds the range of sizes. Those of one size ("of_8KB") are known only after the run. */
+/* Finds the range of sizes. Ranges of one size ("of_8KB") are known only after the run. */
 static bool find_size(struct oche_steady_metric *metric, const char *size)
 {
     char text[OCHE_METRIC_NAME_BYTES];
@@ -157,7 +157,7 @@ bool oche_steady_metric_find(struct oche_steady_metric *metric, const char *name
         name);
 }
 
-/* ---- what is counted as time passes ---- */
+/* ---- counters over time ---- */
 
 static double delivered_bytes(const struct oche_world *world)
 {
@@ -172,7 +172,7 @@ static double delivered_bytes(const struct oche_world *world)
     return (double)sum;
 }
 
-/* Returns for how long the links from a place carried something, in ps; their mean. */
+/* Returns the mean busy time of the links from a place, in ps. */
 static double carried_time(const struct oche_world *world, unsigned place)
 {
     const struct oche_topology *topology = oche_world_topology(world);

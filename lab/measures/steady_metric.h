@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The metrics that have a mean in steady state, and their values in a batch of a run. They are
- * goodput, the mean use of links, watched queues, and completion times and slowdowns of flows. The
- * others are largest values, counts that grow with the run, or made of all flows at once.
+ * The metrics that have a mean in steady state, and their values in a batch of a run. These are
+ * goodput, the mean use of links, watched queues, and completion times and slowdowns of flows. All
+ * others are maxima, counts that grow with the run, or values of all flows together.
  */
 #ifndef OCHE_LAB_MEASURES_STEADY_METRIC_H
 #define OCHE_LAB_MEASURES_STEADY_METRIC_H
@@ -29,12 +29,12 @@ struct oche_steady_metric {
     uint32_t watch;         /* number of the watched queue */
     uint32_t thousandths;   /* of the percentile; 0: the mean */
     uint64_t from, to;      /* flows of at least `from` and below `to` bytes */
-    uint32_t least_samples; /* flows that a batch must have for its value to mean something */
+    uint32_t least_samples; /* flows that a batch must have for a meaningful value */
 };
 
 /*
- * Finds out what `name` is in this world. Returns false, with the error "NAME: what is wrong; what
- * would be right", if there is no such metric, or it is none of those above.
+ * Finds the metric `name` in this world. Returns false, with the error "NAME: what is wrong; what
+ * would be right", if it does not exist or is none of those above.
  */
 bool oche_steady_metric_find(struct oche_steady_metric *metric, const char *name,
                              const struct oche_world *world, struct oche_error *error);
@@ -47,7 +47,7 @@ static inline bool oche_steady_metric_of_flows(const struct oche_steady_metric *
 
 /*
  * Returns the mean completion time of the flows that were delivered so far, each weighted by its
- * bytes; 0 if there are none. Load, queues and rates stay alike for about so long.
+ * bytes; 0 if there are none. Load, queues and rates stay similar for about this time.
  */
 oche_time oche_steady_flow_life(const struct oche_world *world);
 
@@ -55,15 +55,15 @@ oche_time oche_steady_flow_life(const struct oche_world *world);
 struct oche_steady_mark {
     oche_time at;
     double sum;      /* goodput: bytes; utilisation: mean time for which links carried, in ps */
-    oche_time *time; /* a queue's histogram; NULL: it is of no queue */
+    oche_time *time; /* a queue's histogram; NULL: the metric is not of a queue */
 };
-/* Takes the mark of now. The caller frees `time`. */
+/* Sets a mark at the present time. The caller frees `time`. */
 struct oche_steady_mark oche_steady_mark(const struct oche_steady_metric *metric,
                                          const struct oche_world *world);
 
 /*
  * Computes the values of the `count` batches between the marks [0 … count], in the metric's unit.
- * Returns the least number of flows in any batch; UINT32_MAX if the metric is not of flows. The
+ * Returns the minimum number of flows in a batch; UINT32_MAX if the metric is not of flows. The
  * value of a batch without flows is 0.
  */
 uint32_t oche_steady_values(const struct oche_steady_metric *metric, struct oche_world *world,

@@ -105,7 +105,7 @@ static void judge_timeouts(struct oche_unfit *unfit, const struct oche_world *wo
             trip.text, oche_figure_count(network.packets).text, remark);
 }
 
-/* Says what is true of the fastest links first. */
+/* Reports the fastest links first. */
 static void judge_line_rate(struct oche_unfit *unfit, const struct oche_world *world)
 {
     const struct oche_world_config *config = oche_world_config(world);
@@ -128,7 +128,7 @@ static void judge_line_rate(struct oche_unfit *unfit, const struct oche_world *w
                        oche_figure_rate(line_bps).text, remark);
 }
 
-/* A run without duration may be over before its warm-up; only then is it known. */
+/* A run without duration may be over before its warm-up ends; that is known only afterwards. */
 static void judge_warmup(struct oche_unfit *unfit, const struct oche_world *world)
 {
     oche_time now = oche_world_network(world)->now;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thresholds that the queues of a switch cannot reach, and buffers that are all headroom. */
+/*
+ * Thresholds that the queues of a switch cannot reach, and buffers that consist only of headroom.
+ */
 #include "lab/measures/unfit.h"
 
 #include <stdio.h>
@@ -8,7 +10,7 @@
 
 #define SECTION_BYTES 32
 
-/* Each is said of one switch, the first that it is true of. */
+/* Each remark names one switch, the first that it applies to. */
 struct said {
     bool kmin, kmax, raised, xoff, headroom;
 };
@@ -92,7 +94,7 @@ static bool ignores_xoff(const struct oche_switch_params *params)
     return params->pfc && params->threshold == OCHE_THRESHOLD_DYNAMIC && params->xoff_bytes > 0;
 }
 
-/* Says where an xoff is given that a dynamic threshold leaves without effect. */
+/* Reports a given xoff that has no effect under a dynamic threshold. */
 static void judge_ignored_xoff(struct oche_unfit *unfit, const struct oche_world_config *config)
 {
     const struct oche_switch_params *all = &config->switches;

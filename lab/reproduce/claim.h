@@ -87,7 +87,7 @@ struct oche_judgement {
     double measured;  /* the number that is shown; NAN: no data */
     double low, high; /* 95 % interval of `measured`; NAN: none */
     enum oche_interval_kind interval;
-    bool unsure;   /* the interval reaches into the range of another verdict */
+    bool unsure;   /* the interval extends into the range of another verdict */
     uint32_t runs; /* number of runs at the point that has the fewest runs */
 };
 

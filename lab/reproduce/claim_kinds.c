@@ -10,13 +10,13 @@ const char *const oche_source_names[] = {"text", "plot", "memory", "own", NULL};
 
 static const struct oche_reading_of no_data = {.shown = NAN, .finding = OCHE_FINDING_NO_DATA};
 /*
- * The reading of an event that never happened. It is not near any number, nor above or below a
+ * The value of an event that never happened. It is neither near any number nor above or below a
  * bound. Only a claim of kind `order` can use it: the event is later than all others.
  */
 static const struct oche_reading_of never = {.shown = INFINITY,
                                              .finding = OCHE_FINDING_NOT_REPRODUCED};
 
-/* True if a value is infinite, as the time of what never happened, and none is missing. */
+/* True if a value is infinite (the event never happened) and none is missing. */
 static bool any_never(const double *values, size_t count)
 {
     bool any = false;
@@ -46,7 +46,7 @@ static struct oche_reading_of read_value(const struct oche_claim *claim,
                                     .finding = near_published(claim, values[0])};
 }
 
-/* Over a number below 0, such as a reduction that is none, a ratio says nothing. */
+/* A ratio with a negative denominator, such as a reduction that was an increase, has no meaning. */
 static struct oche_reading_of read_ratio(const struct oche_claim *claim,
                                          const struct oche_study *study, const double *values)
 {
@@ -85,7 +85,7 @@ static enum oche_finding below_bound(const struct oche_claim *claim, double show
     return not_above(claim, claim->published, shown);
 }
 
-/* Judges a number that is to be above the bound, and not above the limit if there is one. */
+/* Judges a number that must be above the bound, and not above the limit if there is one. */
 static enum oche_finding above_bound(const struct oche_claim *claim, double shown)
 {
     if (shown >= claim->published)
@@ -128,15 +128,15 @@ static struct oche_reading_of read_ratio_at_least(const struct oche_claim *claim
 
 /* ---- several conditions ---- */
 
-/* Returns by how much one value is above another; two that never happened are tied. */
+/* Returns by how much one value is above another. Two events that never happened are tied. */
 static double lead(double above, double below)
 {
     return above == below ? 0 : above - below;
 }
 
 /*
- * Judges the smallest lead of a condition over the next. Each must be more than the margin; in
- * shape, none may be reversed by more than the wider band, and the first must lead the last.
+ * Judges the smallest lead of a condition over the next. Each must exceed the margin. In shape,
+ * none may be reversed by more than the wider band, and the first must lead the last.
  */
 static struct oche_reading_of read_order(const struct oche_claim *claim,
                                          const struct oche_study *study, const double *values)

@@ -32,9 +32,9 @@ static bool is_folder(const char *path)
 }
 
 /*
- * Returns the folder `name` of the sources (malloc'd) if the program in the folder `program` has
- * been built from them: where they were then, or, if the whole tree has been copied, in the copy.
- * NULL for a program that is elsewhere.
+ * Returns the folder `name` of the sources (malloc'd) if the program in the folder `program` was
+ * built from them: at their place at that time or, if the whole tree was copied, in the copy. NULL
+ * for a program elsewhere.
  */
 static char *folder_of_sources(const char *program, const char *name)
 {

@@ -15,7 +15,7 @@
 /* ---- judging ---- */
 
 /*
- * Where a run lacks the time of something and says that it did not happen, the time is infinite:
+ * Where a run lacks the time of an event and reports that it did not happen, the time is infinite:
  * never (lab/measures/metric_table.h).
  */
 static void put_never(struct oche_sweep_store *store, const char *metric, double *values,
@@ -35,7 +35,7 @@ static void put_never(struct oche_sweep_store *store, const char *metric, double
     free(has);
 }
 
-/* Takes a metric of a combination that is measured, if it is. */
+/* Returns a metric of a combination, if it is measured. */
 static bool take_measured(struct oche_findings *findings, size_t metric, const char *name,
                           const struct oche_combination *combination)
 {
@@ -339,8 +339,8 @@ static void store_published(const struct oche_study *study, const struct oche_pl
 }
 
 /*
- * True if the reading says where the figure is (`at`). One that only replaces values has no curves
- * of its own: what it takes are values of an axis, which have theirs.
+ * True if the reading gives another place of the figure (`at`). A reading that only replaces values
+ * has no curves of its own: its replacements are values of an axis, which have theirs.
  */
 static bool gives_values(const struct oche_study *study, const struct oche_reading *reading)
 {

@@ -18,7 +18,7 @@ struct oche_findings {
     struct oche_judgement *judged; /* one judgement per claim */
     /* for other readings: the judgements of claim 0, one per reading, then those of claim 1, … */
     struct oche_judgement *also;
-    struct oche_tally tally; /* how many claims have which verdict */
+    struct oche_tally tally; /* number of claims with each verdict */
 };
 
 /*

@@ -92,7 +92,7 @@ static void find_place(struct judge *judge, const struct oche_reading *reading, 
     free(value);
 }
 
-/* True if the reading measures some condition of the claim elsewhere than the claim says. */
+/* True if the reading changes the place of some condition of the claim. */
 static bool is_replaced(const struct oche_study *study, const struct oche_claim *claim,
                         const struct oche_reading *reading)
 {
@@ -108,9 +108,9 @@ static bool is_replaced(const struct oche_study *study, const struct oche_claim 
 }
 
 /*
- * True if the claim has a meaning under the reading. The reading replaces some values of the
- * figure's `at`; all conditions of the claim must have these values. Or it replaces values wherever
- * they are (`instead`); then some condition must have one.
+ * True if the claim has a meaning under the reading. A reading may replace some values of the
+ * figure's `at`: then all conditions of the claim must have these values. Or it replaces values
+ * wherever they occur (`instead`): then at least one condition must have one.
  */
 static bool can_be_read(const struct oche_study *study, const struct oche_claim *claim,
                         const struct oche_reading *reading)
@@ -158,8 +158,8 @@ static struct oche_reading_of read_claim(struct judge *judge, const uint32_t *dr
 }
 
 /*
- * True if the claim's second conditions hold wherever it is measured, or it has none; of all runs
- * (`draw` NULL), or of those drawn.
+ * True if the claim's second conditions hold at every place where it is measured, or if it has
+ * none. Uses all runs (`draw` NULL) or those drawn.
  */
 static bool conditions_hold(const struct judge *judge, const uint32_t *draw)
 {
@@ -176,7 +176,7 @@ static bool conditions_hold(const struct judge *judge, const uint32_t *draw)
     return true;
 }
 
-/* Returns the verdict on what was read, with the second conditions. */
+/* Returns the verdict on the measured number, with the second conditions. */
 static enum oche_finding whole_finding(const struct judge *judge, enum oche_finding read,
                                        const uint32_t *draw)
 {
@@ -234,7 +234,7 @@ static void by_t(const struct judge *judge, enum oche_finding read,
 
 /* How the verdicts of many draws compare with the verdict on all runs. */
 struct drawn {
-    double *shown; /* what is shown of each draw */
+    double *shown; /* the number shown for each draw */
     size_t count;
     uint32_t others; /* draws with another verdict */
 };
@@ -259,7 +259,7 @@ static struct drawn draw_often(struct judge *judge, enum oche_finding finding)
     return drawn;
 }
 
-/* With few seeds one that differs alone is in few draws, and yet it is the doubt that there is. */
+/* With few seeds, one deviating seed is in few draws, but it is the only sign of doubt. */
 static bool too_many(const struct judge *judge, const struct drawn *drawn)
 {
     const double share = judge->repeats < FEW_SEEDS ? 0 : UNSURE_SHARE;
@@ -279,7 +279,7 @@ static void by_bootstrap(struct judge *judge, struct oche_judgement *judgement)
     free(drawn.shown);
 }
 
-/* Finds the interval, and whether other runs might have another verdict. */
+/* Computes the interval, and if other runs might give another verdict. */
 static void find_doubt(struct judge *judge, enum oche_finding read,
                        struct oche_judgement *judgement)
 {

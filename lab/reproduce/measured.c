@@ -57,7 +57,7 @@ line_fail(const struct reading *reading, const char *format, ...)
 
 /* ---- lines ---- */
 
-/* Adds a line of when and where to those before. */
+/* Adds a line with time and place to those before. */
 static void add_facts(const struct reading *reading, const char *text)
 {
     struct oche_measured *measured = reading->measured;
@@ -256,7 +256,7 @@ static bool has_axis(const struct oche_measured *measured, size_t axis)
     return false;
 }
 
-/* Refuses a file without a column for an axis of which the grid has several values. */
+/* Rejects a file without a column for an axis of which the grid has several values. */
 static bool check_axes(const struct oche_reader *reader, const struct oche_study *study,
                        size_t grid)
 {

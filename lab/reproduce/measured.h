@@ -19,16 +19,16 @@
 struct oche_measured;
 
 /*
- * Reads the file for each grid of the study that names one, and checks that it has as many rows as
- * each of the grid's combinations has repeats. Adds when and where to the study's differences.
- * Returns false, with an error, on failure.
+ * Reads the file for each grid of the study that names one. Checks that it has as many rows as each
+ * of the grid's combinations has repeats. Adds time and place to the study's differences. Returns
+ * false, with an error, on failure.
  */
 bool oche_measured_read(const struct oche_reader *reader, struct oche_study *study);
 
 /* True if a grid of the paper's figure is measured. */
 bool oche_measured_in(const struct oche_paper *paper, const char *figure);
 
-/* Returns what the combination's grid is measured in; NULL: it is run. */
+/* Returns the file in which the combination's grid is measured; NULL: it is run. */
 const struct oche_measured *oche_measured_of(const struct oche_study *study,
                                              const struct oche_combination *combination);
 

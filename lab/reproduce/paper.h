@@ -39,8 +39,8 @@ char **oche_papers_list(const char *papers, size_t *count, struct oche_error *er
 void oche_papers_list_free(char **names, size_t count);
 
 /*
- * Returns the folder of papers (malloc'd). It is `given` if that is not NULL; else OCHE_PAPERS from
- * the environment; else the folder in the sources, if the program runs where it was built; else the
+ * Returns the folder of papers (malloc'd): `given` if that is not NULL; else OCHE_PAPERS from the
+ * environment; else the folder in the sources, if the program runs where it was built; else the
  * installed folder. Returns NULL, with an error, if the folder does not exist.
  */
 char *oche_papers_folder(const char *given, struct oche_error *error);

@@ -158,7 +158,7 @@ static void place(const struct oche_study *study, struct oche_error *error)
         const size_t key = strcspn(source->assignment, "=");
 
         if (strncmp(rest, source->assignment, key) == 0 && strncmp(rest + key, ": ", 2) == 0)
-            rest += key + 2; /* leaves out the key, which the place names already */
+            rest += key + 2; /* leaves out the key, because the place names it already */
         oche_document_fail(source->document, source->node, NULL, error, "%s", rest);
     } else if (strncmp(whole, study->scenario, path) == 0 &&
                strncmp(whole + path, ": cannot be read", 16) == 0) {

@@ -26,7 +26,7 @@ bool oche_read_unknown(const struct oche_reader *reader, const struct oche_yaml 
                        const char *below, const char *text, const char *what,
                        const char *const *words, size_t count)
 {
-    /* if `text` is a number, suggests nothing: a similar number is not what was meant */
+    /* if `text` is a number, suggests nothing: a similar number would be a wrong guess */
     bool number = text[0] >= '0' && text[0] <= '9';
     const char *nearest = number ? NULL : oche_nearest_word(text, words, count);
     const char *list = "";

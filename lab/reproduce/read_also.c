@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads other readings of the paper (`also`): what a claim is measured at instead of where it says.
- * `at` gives axes another value than the figure's `at`; `instead` replaces values wherever a claim
- * names them, among several too, so that one of the schemes of an order can be another.
+ * Reads other readings of the paper (`also`): the other place at which a claim is measured. `at`
+ * gives axes another value than the figure's `at`. `instead` replaces values wherever a claim names
+ * them, also in lists, so one of the schemes of an order can be replaced.
  */
 #include <string.h>
 
 #include "lab/reproduce/read.h"
 
-/* Reads {VALUE: OTHER, …} of one axis: for each value the one in its place, itself if none is. */
+/*
+ * Reads {VALUE: OTHER, …} of one axis. Returns the replacement of each value, or the value itself.
+ */
 static bool read_replaced(const struct oche_reader *reader, const struct oche_study *study,
                           const struct oche_yaml *node, struct oche_reading *reading)
 {
@@ -25,7 +27,7 @@ static bool read_replaced(const struct oche_reader *reader, const struct oche_st
         other[v] = v;
     for (uint32_t i = 0; i < node->count; i++) {
         const struct oche_yaml *pair = node->child[i];
-        /* the key as a value, so that it may be written as values are elsewhere */
+        /* the key as a value, so it may be written in all forms of a value */
         const struct oche_yaml key = {
             .kind = OCHE_YAML_SCALAR, .text = pair->key, .path = node->path, .line = pair->line};
         size_t from, to;

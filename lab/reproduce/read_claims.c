@@ -112,7 +112,7 @@ static const char *number_unit(const struct oche_study *study, const struct oche
     return strcmp(unit, "factor") == 0 ? "ratio" : unit;
 }
 
-/* Reads what the number of a claim "at least" may not be above either. */
+/* Reads the upper limit of a claim "at least". */
 static bool read_limit(const struct oche_reader *reader, const struct oche_study *study,
                        const struct oche_yaml *map, struct oche_claim *claim)
 {
@@ -165,8 +165,8 @@ static bool read_band(const struct oche_reader *reader, const struct oche_yaml *
 }
 
 /*
- * Refuses a tolerance so wide that the claim is no test: it would take half of the paper's number,
- * or twice that number, for the number itself.
+ * Rejects a tolerance so wide that the claim is no test: half of the paper's number, or twice that
+ * number, would pass.
  */
 static bool check_width(const struct oche_reader *reader, const struct oche_yaml *node,
                         const char *key, const struct oche_claim *claim)

@@ -66,7 +66,7 @@ static double number_in(const char *text, enum oche_unit unit, double one)
     return unit == OCHE_UNIT_REAL ? value.real : (double)value.u * one;
 }
 
-/* True if two texts mean the same value, as 1e-3 and 0.1% do. */
+/* True if two texts mean the same value, such as 1e-3 and 0.1%. */
 static bool is_same_value(const char *a, const char *b)
 {
     if (strcmp(a, b) == 0)
@@ -606,7 +606,9 @@ const struct oche_combination *oche_study_find(const struct oche_study *study, c
     return NULL;
 }
 
-/* Notes which grids are measured. The first one is run, as a scenario stands behind the figure. */
+/*
+ * Notes which grids are measured. The first grid must be run, because the figure needs a scenario.
+ */
 static bool note_measured(const struct oche_reader *reader, struct oche_study *study,
                           const struct grid *grids)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a paper's recorded results come to (papers/PAPER/results.csv): verdicts counted, which
- * program they are of, and by how many seeds.
+ * A summary of a paper's recorded results (papers/PAPER/results.csv): number of each verdict, the
+ * program version, and the number of seeds.
  */
 #ifndef OCHE_LAB_REPRODUCE_RECORD_H
 #define OCHE_LAB_REPRODUCE_RECORD_H
@@ -10,13 +10,13 @@
 
 /* Claims that were recorded by one commit on one day. */
 struct oche_recorded_by {
-    const char *commit, *date; /* of the results, which have to stay */
+    const char *commit, *date; /* of the results, which must not change */
     size_t claims;
 };
 
 struct oche_record {
     struct oche_tally tally;
-    uint32_t least_seeds, most_seeds; /* of the claims that were measured; 0, 0: none was */
+    uint32_t least_seeds, most_seeds; /* of the measured claims; 0, 0: no claim was measured */
     struct oche_recorded_by *by;      /* in the order of the file */
     size_t by_count;
 };

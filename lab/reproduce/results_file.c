@@ -52,7 +52,7 @@ void oche_results_free(struct oche_results *results)
 
 /* ---- reading ---- */
 
-/* Finds a word among `count` names; false if it is none of them. */
+/* Finds a word among `count` names; false if there is no such name. */
 static bool find(const char *word, const char *(*name)(size_t), size_t count, size_t *found)
 {
     for (*found = 0; *found < count; (*found)++)
@@ -71,7 +71,7 @@ static const char *finding_name(size_t finding)
     return oche_finding_name((enum oche_finding)finding);
 }
 
-/* Takes a line apart, whose text it changes; false if it is none of this file. */
+/* Parses a line, whose text it changes; false if it is no line of this file. */
 static bool read_line(struct oche_result_line *line, char *text)
 {
     char *field[FIELDS], *rest = text;

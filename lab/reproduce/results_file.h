@@ -39,7 +39,10 @@ bool oche_results_read(struct oche_results *results, const struct oche_paper *pa
                        struct oche_error *error);
 void oche_results_free(struct oche_results *results);
 
-/* Returns a digest of what decides the figure's verdicts: claims, scenario, grid and files. */
+/*
+ * Returns a digest of everything that decides the figure's verdicts: claims, scenario, grid and
+ * files.
+ */
 uint64_t oche_results_digest(const struct oche_plan *plan);
 
 /* Adds the findings of a figure; `commit` and `date` (2026-11-23) as in the file. */
@@ -50,8 +53,8 @@ void oche_results_add(struct oche_results *results, const struct oche_plan *plan
 void oche_results_take(struct oche_results *results, struct oche_results *from);
 
 /*
- * Writes the lines of the paper's file, figure by figure: those of `results` where it has the
- * figure, else those of `before`.
+ * Writes the lines of the paper's file, figure by figure: those of `results` if it has the figure,
+ * else those of `before`.
  */
 void oche_results_print(const struct oche_results *results, const struct oche_results *before,
                         const struct oche_paper *paper, FILE *out);

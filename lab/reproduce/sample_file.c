@@ -48,7 +48,7 @@ char *oche_sample_read(const struct oche_paper *paper, const char *figure)
     size_t room = 0;
 
     OCHE_GOT(asprintf(&path, "%s/sample.csv", paper->folder) >= 0);
-    struct oche_error reason; /* without a sample there is nothing to compare */
+    struct oche_error reason; /* without a sample there is no comparison */
     FILE *in = oche_input_stream(path, &reason);
 
     while (in != NULL && found == NULL && getline(&line, &room, in) >= 0) {

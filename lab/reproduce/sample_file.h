@@ -2,8 +2,8 @@
 /*
  * A sample of a paper's points, committed beside its results: papers/PAPER/sample.csv. One short
  * point of each figure, of quick mode, with the hash of its trace and the metrics that the figure's
- * claims use. When a point gives something else, the program has changed, and with it perhaps
- * verdicts; a minute tells that for all papers, without their hours of runs.
+ * claims use. If a point's result differs, the program has changed, and perhaps verdicts, too. This
+ * check takes a minute for all papers, not the hours of their runs.
  *
  *     figure, point, hash, metrics (NAME=VALUE, separated by spaces)
  */
@@ -24,7 +24,7 @@
  */
 size_t oche_sample_point(const struct oche_plan *plan, size_t number);
 
-/* Returns the line of the file, without its end, for what the point came to (malloc'd). */
+/* Returns the line of the file, without its end, for the result of the point (malloc'd). */
 char *oche_sample_line(const struct oche_plan *plan, size_t point,
                        const struct oche_point_result *result);
 

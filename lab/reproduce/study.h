@@ -115,8 +115,9 @@ struct oche_claim_kind;
 enum oche_source {
     OCHE_SOURCE_TEXT,   /* the paper's words, or a table's number */
     OCHE_SOURCE_PLOT,   /* read off a curve or a bar */
-    OCHE_SOURCE_MEMORY, /* general knowledge of the paper, whose text was not at hand */
-    OCHE_SOURCE_OWN,    /* this project's: computed here, or a question that the paper has not */
+    OCHE_SOURCE_MEMORY, /* general knowledge of the paper; its text was not available */
+    /* this project's: computed here, or a question that the paper does not have */
+    OCHE_SOURCE_OWN,
     OCHE_SOURCES
 };
 extern const char *const oche_source_names[]; /* as in files; NULL ends them */
@@ -146,7 +147,7 @@ struct oche_claim {
     struct oche_condition *at; /* one or more, complete except for `along` */
     size_t at_count;
     double published; /* the published value or the bound; NAN: none */
-    double limit;     /* at_least: what it may not be above either; NAN: none */
+    double limit;     /* at_least: its upper limit; NAN: none */
     struct oche_proviso *provided;
     size_t proviso_count;
     const char *not_testable; /* why the claim is measured but has no verdict; or NULL */
@@ -159,11 +160,14 @@ struct oche_claim {
 struct oche_reading {
     const char *label;
     struct oche_condition at;
-    /* by axis, by value: the value that is measured in its place; NULL: all of the axis stay */
+    /* by axis, by value: the value that is measured in its place; NULL: the axis does not change */
     size_t **instead;
 };
 
-/* Returns the value that the reading measures where a claim has `value`; no reading: itself. */
+/*
+ * Returns the value that the reading measures where a claim has `value`; no reading: `value`
+ * itself.
+ */
 size_t oche_reading_value(const struct oche_reading *reading, size_t axis, size_t value);
 
 struct oche_published_curve {

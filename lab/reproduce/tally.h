@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts verdicts, by where the claims come from. A verdict with a question mark, whose interval
- * reaches into another one, is counted apart from those that are sure.
+ * Counts verdicts by the claims' sources. A verdict with a question mark, whose interval reaches
+ * into another one, is counted separately from the certain ones.
  */
 #ifndef OCHE_LAB_REPRODUCE_TALLY_H
 #define OCHE_LAB_REPRODUCE_TALLY_H

@@ -35,8 +35,8 @@ static pid_t start(const char *const *command, const posix_spawn_file_actions_t 
 }
 
 /*
- * Returns the output of a program (malloc'd); NULL if there is no such program, or it fails.
- * input: what it reads; NULL: nothing.
+ * Returns the output of a program (malloc'd); NULL if there is no such program, or it fails. input:
+ * its standard input; NULL: empty.
  */
 static char *output_of(const char *const *command, FILE *input, size_t *bytes)
 {
@@ -71,7 +71,7 @@ static char *output_of(const char *const *command, FILE *input, size_t *bytes)
     return NULL;
 }
 
-/* The files of one commit that say what is claimed, in the order in which git is asked for them. */
+/* The files of one commit that contain the claims, in the order in which git is asked for them. */
 struct claimed {
     const char *file;     /* the figure */
     const char *old_file; /* beside paper.yaml, where figures were in older commits */
@@ -97,8 +97,8 @@ static FILE *object_names(const struct claimed *claimed, const char *commits)
 }
 
 /*
- * Takes what git cat-file --batch says of one object from *rest: a line that ends with its size,
- * its bytes and a newline; one line if there is no such object. Returns NULL then.
+ * Reads the output of git cat-file --batch for one object from *rest: a line that ends with its
+ * size, its bytes and a newline; one line if there is no such object. Returns NULL then.
  */
 static struct oche_document *next_document(const char **rest, const char *end, const char *file)
 {
@@ -132,9 +132,9 @@ static bool is_next_same(const struct oche_study *study, const struct claimed *c
 }
 
 /*
- * Returns the last of these commits, the newest of which is the first, before which no claim
- * differs from now; NULL if it differs in the first. One git tells of all of them: to start it
- * takes far longer than what it does.
+ * Returns the last of these commits (newest first) from which on no claim differs from now; NULL if
+ * it differs in the first. One git process reads all of them, because its start takes far longer
+ * than the reading.
  */
 static char *oldest_same(const struct oche_study *study, const struct claimed *claimed,
                          const char *commits)
@@ -221,7 +221,7 @@ char *oche_tolerances_commit(const struct oche_study *study)
     return commit;
 }
 
-/* True if a line of `git status --porcelain` tells of a file that decides results. */
+/* True if a line of `git status --porcelain` names a file that decides results. */
 static bool decides_results(const char *line, size_t length)
 {
     static const char *const ends[] = {".csv", ".md"};

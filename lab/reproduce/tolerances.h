@@ -13,14 +13,14 @@
 #define OCHE_NOT_COMMITTED "not committed"
 
 /*
- * Returns the name of that commit (malloc'd). It is OCHE_NOT_COMMITTED if no commit has the claims
- * as they are now, or if nothing is known about commits.
+ * Returns the name of that commit (malloc'd). It is OCHE_NOT_COMMITTED if no commit has the present
+ * claims, or if nothing is known about commits.
  */
 char *oche_tolerances_commit(const struct oche_study *figure);
 
 /*
- * Returns the commit of the work tree that `folder` is in (malloc'd), with a + behind it if files
- * differ that are neither results nor documents; "-" if there is no work tree.
+ * Returns the commit of the work tree that contains `folder` (malloc'd). A + follows if files
+ * differ other than results and documents; "-" if there is no work tree.
  */
 char *oche_work_tree_commit(const char *folder);
 

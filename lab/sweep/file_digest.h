@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files that a scenario's parameters name, and the digests by which their changes are seen. */
+/* The files that a scenario's parameters name, and the digests that show their changes. */
 #ifndef OCHE_LAB_SWEEP_FILE_DIGEST_H
 #define OCHE_LAB_SWEEP_FILE_DIGEST_H
 
@@ -12,10 +12,7 @@
  */
 bool oche_names_file(const char *key);
 
-/*
- * Computes FNV-1a over the file's content. Returns false if it is no file that can
- * be read.
- */
+/* Computes FNV-1a over the file's content. Returns false if it is not a readable file. */
 bool oche_file_digest(const char *path, uint64_t *hash);
 
 #endif

@@ -26,8 +26,8 @@ static void free_axis(struct oche_axis *axis)
 }
 
 /*
- * Adds the values in `text` to the axis. Returns NULL on success, else what is wrong. `again`: a
- * value may come again.
+ * Adds the values in `text` to the axis. Returns NULL on success, else the error. `again`: a value
+ * may be repeated.
  */
 static const char *add_values(struct oche_axis *axis, const char *text, bool again)
 {
@@ -289,7 +289,7 @@ static void mix_parameter(void *context, const char *key, const char *value, con
 
 /*
  * Checks one combination. If `hash` is not NULL, sets it to the combination's digest, and `unfit`
- * to what does not fit in it.
+ * to the settings that do not fit.
  */
 static bool check_combination(const struct oche_grid *grid, size_t point, uint64_t *hash,
                               struct oche_unfit *unfit, struct oche_error *error)

@@ -36,7 +36,7 @@ struct oche_grid {
     size_t axis_count;
     uint32_t repeats;  /* 1 or more */
     bool zipped;       /* axes go together; set before axes are added */
-    bool skip_invalid; /* combinations that cannot be run are left out, not refused */
+    bool skip_invalid; /* combinations that cannot be run are left out, not rejected */
     /* Set by oche_grid_check: why each combination cannot be run, NULL if it can; NULL: all can. */
     char **invalid;
     size_t invalid_count;
@@ -89,15 +89,15 @@ void oche_grid_sets_free(char **sets, size_t count);
 bool oche_grid_open(struct oche_grid *grid, struct oche_error *error);
 
 /*
- * Opens the grid like oche_grid_open, then opens every combination and builds its world, so that a
- * mistake is found before anything runs. Returns false, with an error, if one of them fails (with
+ * Opens the grid like oche_grid_open, then opens every combination and builds its world, so
+ * mistakes are found before any run. Returns false, with an error, if one of them fails (with
  * skip_invalid: if all do) or if two combinations give the same run (0.01 and 1%).
  */
 bool oche_grid_check(struct oche_grid *grid, struct oche_error *error);
-/* After oche_grid_check: why the point cannot be run; NULL: it can. */
+/* After oche_grid_check: returns why the point cannot be run; NULL: it can. */
 const char *oche_grid_invalid(const struct oche_grid *grid, size_t point);
 
-/* Watches a check that takes its time: `go_on` is called before each combination; false ends it. */
+/* Watches a long check: `go_on` is called before each combination; false ends it. */
 struct oche_grid_watch {
     bool (*go_on)(void *context);
     void *context;
@@ -105,7 +105,7 @@ struct oche_grid_watch {
 
 /*
  * Checks only the combinations of the given points. Must be called after oche_grid_open. `watch`
- * may be NULL; where it has ended the check, the error is "".
+ * may be NULL; if it ended the check, the error is "".
  */
 bool oche_grid_check_points(const struct oche_grid *grid, const size_t *points, size_t count,
                             const struct oche_grid_watch *watch, struct oche_error *error);

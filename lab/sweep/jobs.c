@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Processes for points. A child writes its result, as text, to a file in memory (memfd), and its
- * standard error to another one; the parent reads them when the child has ended. The parent waits
- * for signals by name (sigtimedwait), so nothing is done in a handler.
+ * standard error to another one. The parent reads them when the child has ended. The parent waits
+ * for signals by name (sigtimedwait), so handlers are not needed.
  */
 #include "lab/sweep/jobs.h"
 
@@ -96,8 +96,8 @@ static _Noreturn void be_child(const struct crew *crew, const struct job *job, p
 /* ---- how a child ended ---- */
 
 /*
- * Returns the first line with letters in what the child printed, without its newline; "" if there
- * is no such line.
+ * Returns the first line with letters in the child's output, without its newline; "" if there is no
+ * such line.
  */
 static void first_line(const char *said, char *line, size_t line_bytes)
 {
@@ -307,9 +307,7 @@ static void give_signals_back(struct crew *crew)
 {
     const struct timespec now = {.tv_nsec = 0};
 
-    /*
-     * Takes the pending signals: those of children that have ended, and those of an impatient user.
-     */
+    /* Handles pending signals: those of ended children, and those of an impatient user. */
     for (int pending; (pending = sigtimedwait(&crew->waited, NULL, &now)) > 0;)
         crew->stopped |= pending != SIGCHLD;
     sigprocmask(SIG_SETMASK, &crew->before, NULL);

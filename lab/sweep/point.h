@@ -24,11 +24,11 @@
 enum oche_point_status {
     OCHE_POINT_DONE,
     /*
-     * the scenario was refused, or the run ended in a deadlock; `error` is the line that oche run
+     * the scenario was rejected, or the run ended in a deadlock; `error` is the line that oche run
      * would print
      */
     OCHE_POINT_FAILED,
-    OCHE_POINT_CRASHED, /* the process died; `error` tells how (signal or exit status) */
+    OCHE_POINT_CRASHED, /* the process died; `error` says how (signal or exit status) */
 };
 
 struct oche_metric {

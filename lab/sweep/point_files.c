@@ -119,7 +119,7 @@ bool oche_point_files_write(const struct oche_point_files *files, size_t point,
     return ok;
 }
 
-/* Reads the first line, which says to which grid and point the file belongs. */
+/* Reads the first line, which identifies the grid and point of the file. */
 static enum oche_point_file look_at_head(const struct oche_point_files *files, size_t point,
                                          FILE *in)
 {

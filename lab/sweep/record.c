@@ -68,7 +68,7 @@ struct oche_sweep_store *oche_record_open(const struct oche_grid *grid,
     size_t count, first = 0;
 
     while (oche_grid_invalid(grid, first) != NULL)
-        first += grid->repeats; /* one can be run: the grid has been checked */
+        first += grid->repeats; /* at least one can be run: the grid has been checked */
     char **sets = oche_grid_sets(grid, first, &count);
     struct oche_scenario *scenario =
         oche_scenario_open(grid->scenario, (const char *const *)sets, count, error);
@@ -173,7 +173,7 @@ static void read_metric(void *context, const char *name, const char *unit, doubl
     result->metrics[result->metric_count++] = metric;
 }
 
-/* Returns the distribution that percentiles are read into, a new one if the name is new. */
+/* Returns the distribution for percentiles of this name, a new one if necessary. */
 static struct oche_distribution *distribution_named(struct oche_point_result *result,
                                                     const char *name)
 {

@@ -8,7 +8,7 @@
 #include "params/error.h"
 #include "store/sweep_store.h"
 
-/* What a sweep's file says about itself, and how it is opened. */
+/* The description of a sweep's file, and how it is opened. */
 struct oche_record_options {
     const char *path;    /* path of the file; its folder must exist */
     const char *kind;    /* "sweep" or "figure" */
@@ -27,7 +27,7 @@ struct oche_sweep_store *oche_record_open(const struct oche_grid *grid,
                                           struct oche_error *error);
 
 /*
- * Stores which combinations cannot be run, and why: a line for each, with a tab between the two.
+ * Stores which combinations cannot be run, and why: one line each, with a tab between the two.
  * Returns false, with an error, on failure.
  */
 bool oche_record_left_out(struct oche_sweep_store *store, const struct oche_grid *grid,
@@ -39,7 +39,7 @@ bool oche_record_point(struct oche_sweep_store *store, const struct oche_grid *g
 
 /*
  * Reads back a point that is done, into a result that oche_point_free frees. Returns false, with
- * nothing to free, if the file does not have all of it.
+ * nothing to free, if the file does not have it completely.
  */
 bool oche_record_read(struct oche_sweep_store *store, size_t point,
                       struct oche_point_result *result);

@@ -416,7 +416,7 @@ static void test_runs_are_put_together(void **state)
 static const char *const losses[] = {"0", "1e-3", "1e-2"};
 static const char *const schemes[] = {"gbn", "irn"};
 
-/* Points 0 … 11: three losses, two schemes, two seeds; 5 crashed, 6 and 7 are not there. */
+/* Points 0 … 11: three losses, two schemes, two seeds; 5 crashed, 6 and 7 are missing. */
 static struct oche_sweep_store *write_sweep(const char *name, const char *kind)
 {
     const struct oche_sweep_axis axes[] = {{"loss", losses, 3}, {"scheme", schemes, 2}};

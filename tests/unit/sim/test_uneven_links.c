@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Networks of a file whose links differ, so one host's link, or one ToR's, is not typical of the
+ * Networks from a file whose links differ. The link of one host or ToR does not stand for all
  * others.
  */
 #include <stdio.h>
@@ -57,7 +57,7 @@ static uint32_t host(const struct made *made, const char *name)
     return oche_topology_find(&made->world->topology, name);
 }
 
-/* Returns the bytes of all flows from a host, even of flows that the run does not reach. */
+/* Returns the bytes of all flows from a host, including flows that the run does not reach. */
 static double planned(const struct made *made, const char *name)
 {
     struct oche_flow_walk walk = oche_flow_walk(&made->world->flows);
@@ -112,7 +112,7 @@ static void test_load_of_uplinks(void **state)
     end(&made);
 }
 
-/* All hosts together offer the load; the hosts of a random draw send equally. */
+/* All hosts together offer the load. Hosts drawn at random send equally. */
 static void test_load_of_groups(void **state)
 {
     struct made made = make(SWAPPED, "congestion_control: none\nduration: 2ms\n"
@@ -126,7 +126,7 @@ static void test_load_of_groups(void **state)
     end(&made);
 }
 
-/* Endless workloads use every link until the end. */
+/* Workloads without end continue to the end of the run, on every link. */
 static void test_endless(void **state)
 {
     static const char *const workloads[] = {
@@ -184,7 +184,7 @@ static bool says(const struct made *made, const char *words)
     return found;
 }
 
-/* Timeouts and windows suit the farthest pair, whichever hosts it is, also above 256 hosts. */
+/* Timeouts and windows suit the farthest pair, for any pair of hosts, also above 256 hosts. */
 static void test_far_hosts(void **state)
 {
     static const unsigned counts[] = {3, 300};
@@ -208,7 +208,7 @@ static void test_far_hosts(void **state)
     }
 }
 
-/* A slow host far away makes timeouts long, and windows long for its own rate. */
+/* A slow host far away lengthens timeouts, and the windows of its own rate. */
 static void test_slow_host_far_away(void **state)
 {
     static char text[4096];
@@ -223,7 +223,7 @@ static void test_slow_host_far_away(void **state)
     end(&made);
 }
 
-/* A remark on a rate names a host that has it. */
+/* A remark on the rate names a host that has this rate. */
 static void test_rate_remark(void **state)
 {
     static const char *const files[] = {MIXED, SWAPPED};
