@@ -31,11 +31,11 @@
 #define LARGE_K         32 /* above it warm-up is shorter: */
 #define LARGE_WARMUP_US 10
 #define TABLE_BYTES     UINT64_C(64000)
-#define TABLE_FLOWS     8192 /* at least so many in a network of the table */
+#define TABLE_FLOWS     8192 /* minimum number of flows in a network of the table */
 
 struct work {
     uint64_t bytes;    /* of a message */
-    uint32_t messages; /* of a host; 0: as many as fill the run */
+    uint32_t messages; /* of a host; 0: as many as fit into the run */
 };
 
 /* Each host sends to the next host of a random cycle. */

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define ENOUGH_PORTS 32 /* for which the default buffer has headroom, and something to share */
+#define ENOUGH_PORTS 32 /* size for which the default buffer has headroom, and a shared part */
 
 _Noreturn void oche_panic(const char *file, int line, const char *what)
 {

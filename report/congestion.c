@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows where congestion occurred in a run: by kind of link, in the order of the results file. */
+/* Shows the places of congestion in a run: by kind of link, in the order of the results file. */
 #include <math.h>
 
 #include "report/json.h"

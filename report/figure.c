@@ -47,8 +47,8 @@ static struct json_object *claims_json(struct oche_report_source *source)
     const int number_count = OCHE_COUNT_OF(numbers);
     struct json_object *claims = oche_json_array(0);
     /*
-     * Files before schema 3 do not say where claims come from, the first ones of schema 1 not
-     * whether a verdict is sure.
+     * Files before schema 3 do not record the claims' sources. The first ones of schema 1 do not
+     * record if a verdict is sure.
      */
     const bool unsure = oche_report_has_column(source, "claims", "unsure");
     sqlite3_stmt *row = oche_report_query(source, oche_report_has_column(source, "claims", "source")

@@ -148,9 +148,9 @@ static unsigned fine_of(uint64_t bytes)
 }
 
 /*
- * Returns the last fine range that is joined with range `first`, which has flows: until there are
- * ENOUGH, but not beyond a decade, so that flows of sizes far apart are never one. A range without
- * flows is not the last. What would be left over with too few flows is joined, too.
+ * Returns the last fine range that is joined with range `first`, which has flows. Ranges are joined
+ * until there are ENOUGH flows, but within a decade, so flows of very different sizes stay apart.
+ * The last range has flows. A rest with too few flows is joined, too.
  */
 static unsigned joined_until(const uint64_t count[FINE], unsigned first)
 {
@@ -183,7 +183,7 @@ static struct json_object *fine_json(const struct flows *flows)
 
         if (count[i] == 0)
             continue;
-        if (flows->count >= ENOUGH) /* else no range can have so many */
+        if (flows->count >= ENOUGH) /* no range can have more */
             last = joined_until(count, i);
         oche_json_push(list, range_json(flows, fine_from(i),
                                         last + 1 < FINE ? fine_from(last + 1) : ALL, false));
@@ -206,8 +206,8 @@ static void push_unless_empty(struct json_object *list, struct json_object *rang
 }
 
 /*
- * Adds when the measured time began and when the last flow started, in seconds; null if none did.
- * The time after the last start is the drain.
+ * Adds the start of the measured time and the start of the last flow, in seconds; null if no flow
+ * started. The time after the last start is the drain.
  */
 static void add_window(struct oche_report_source *source, struct json_object *all)
 {

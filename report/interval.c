@@ -12,7 +12,7 @@
 
 #define TAIL  0.025
 #define WHOLE 100000 /* 100 % */
-#define FAR   12     /* standard deviations; what is farther from the mean has no weight */
+#define FAR   12     /* standard deviations; values farther from the mean have no weight */
 
 /* Returns P(B = k) for a binomial B of `count` trials. */
 static double weight(double count, double share, double k)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How certain a percentile of a sample is: its confidence interval by order statistics. It assumes
+ * The certainty of a sample's percentile: its confidence interval by order statistics. It assumes
  * independent samples and nothing about their distribution.
  */
 #ifndef OCHE_REPORT_INTERVAL_H

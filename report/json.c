@@ -109,8 +109,8 @@ char *oche_json_for_html(struct json_object *json, size_t *bytes)
     size_t before, length, extra = 0;
 
     /*
-     * json-c leaves out what it finds no memory for, and does not say so. Nothing is left out if
-     * the text ends, and is as long a second time, when its memory is there.
+     * Without memory json-c leaves out a part, and reports no error. Nothing was left out if the
+     * text is complete, and has the same length a second time, when its memory exists.
      */
     OCHE_GOT(json_object_to_json_string_length(json, JSON_C_TO_STRING_PLAIN, &before) != NULL);
     const char *text = json_object_to_json_string_length(json, JSON_C_TO_STRING_PLAIN, &length);

@@ -28,8 +28,8 @@ typedef bool oche_report_recorded(struct json_object **json, struct oche_error *
 
 /*
  * Returns the data as text (malloc'd, *bytes long, ended by a NUL, without a '<'). `program` and
- * `command` are stored in it as its origin. `recorded` is asked if there are reproduced figures;
- * NULL: nobody is. Returns NULL, with one line in `error`, if there are no results or something
+ * `command` are stored in it as its origin. `recorded` is called if there are reproduced figures;
+ * it may be NULL. Returns NULL, with one line in `error`, if there are no results or something
  * cannot be read.
  */
 char *oche_report_data(const char *place, const char *program, const char *command,

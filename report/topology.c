@@ -115,7 +115,10 @@ static double measured_time(struct oche_report_source *source)
            1e12;
 }
 
-/* Returns the time that the use of links is of: where a clock starts flows, until arrivals stop. */
+/*
+ * Returns the time over which link use is computed: where a clock starts flows, until arrivals
+ * stop.
+ */
 static double time_of_use(struct oche_report_source *source)
 {
     return (double)oche_report_number(source,

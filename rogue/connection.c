@@ -105,8 +105,8 @@ void apply_rate(struct rogue_connection *r, enum rogue_direction direction, uint
 }
 
 /*
- * True if a round trip of the stream may become the base RTT (rogue.md#r28). On UC the NIC says
- * itself when a batch has left.
+ * True if a round trip of the stream may become the base RTT (rogue.md#r28). On UC the NIC itself
+ * reports when a batch has left.
  */
 static bool counts_for_base(const struct rogue_connection *r, const struct stream *stream)
 {
@@ -140,8 +140,8 @@ void batch_completed(struct rogue_connection *r, oche_time rtt, oche_time now)
 }
 
 /*
- * RC: to be called when all pieces up to `number` have completed. Takes out the batches that are
- * now complete.
+ * RC: to be called when all pieces up to `number` have completed. Removes the batches that are now
+ * complete.
  */
 static void complete_batches(struct rogue_connection *r, uint64_t number, oche_time completed,
                              bool measured, oche_time now)
@@ -157,9 +157,9 @@ static void complete_batches(struct rogue_connection *r, uint64_t number, oche_t
 }
 
 /*
- * True if packets of a failed queue pair may still change the peer's memory: the peer has not heard
- * of the failure. Until then no verb ends, as the application may use its memory anew afterwards
- * (rogue.md#r27).
+ * True if packets of a failed queue pair may still change the peer's memory, because the peer does
+ * not know of the failure. Until then no verb ends, because the application may reuse its memory
+ * afterwards (rogue.md#r27).
  */
 static bool peer_still_takes(const struct rogue_connection *r)
 {

@@ -41,13 +41,13 @@ struct rogue_piece {
     const struct rogue_verb *verb;
     uint64_t number; /* wr_id */
     uint32_t offset, bytes;
-    bool last;     /* the verb's last piece: has what belongs at the verb's end */
+    bool last;     /* the verb's last piece: has the flags for the verb's end */
     bool signaled; /* a completion is wanted */
     bool echo;     /* UC: carries immediate data `echo_imm`, which the peer answers */
     uint32_t echo_imm;
 };
 
-/* How a verb ends for the application. */
+/* The result of a verb for the application. */
 enum rogue_outcome {
     ROGUE_DONE,
     ROGUE_FAILED,  /* the verb failed with the status that the NIC gave */
@@ -84,7 +84,7 @@ struct rogue_port {
      * lost.
      */
     void (*answer)(void *context, uint32_t imm);
-    /* May be NULL. A round trip has moved the window of its direction. */
+    /* May be NULL. Called when a round trip has changed the window of its direction. */
     void (*sampled)(void *context, enum rogue_direction direction, oche_time rtt, oche_time now);
     /* Sends a message to the peer's library, in a datagram that may be lost. */
     void (*tell)(void *context, const struct rogue_resync *message);
@@ -125,12 +125,12 @@ size_t rogue_connection_bytes(const struct rogue_config *config);
 /* Makes a connection in `memory`; both queue pairs are in RTS and nothing is posted on them. */
 struct rogue_connection *rogue_connection_create(void *memory, const struct rogue_config *config);
 
-/* Says which retry count the application asked for, if any (rogue.md#r25). */
+/* Sets the retry count that the application asked for, if any (rogue.md#r25). */
 void rogue_set_retry_count(struct rogue_connection *rogue, uint32_t count);
 
 /*
- * Goes on where another connection was, which was idle when it was given up: in these epochs, with
- * queue pairs that have been brought up as that one's were.
+ * Continues another connection, which was idle when it was given up: in these epochs, with queue
+ * pairs that were started like that one's.
  */
 void rogue_resume(struct rogue_connection *rogue, const uint32_t epochs[2], unsigned active);
 
@@ -159,23 +159,23 @@ void rogue_completed(struct rogue_connection *rogue, const struct rogue_completi
                      oche_time now);
 
 /*
- * UC: to be called when a WRITE with immediate data has come, which was at `came`. `empty`: the
- * WRITE has no data, so it answers one of ours. It may be hostile: what fits no batch is ignored.
+ * UC: to be called when a WRITE with immediate data has come, at time `came`. `empty`: the WRITE
+ * has no data, so it answers one of ours. It may be hostile: an answer without a batch is ignored.
  */
 void rogue_immediate(struct rogue_connection *rogue, uint32_t imm, bool empty, oche_time came,
                      oche_time now);
 
 /*
- * To be called when a message of the peer's library has come. It may be hostile: what does not fit
- * is ignored.
+ * To be called when a message of the peer's library has come. It may be hostile: messages in a
+ * wrong state are ignored.
  */
 void rogue_told(struct rogue_connection *rogue, const struct rogue_resync *message, oche_time now);
 
-/* Returns when to call rogue_expire; OCHE_NEVER: not until something else has happened. */
+/* Returns when to call rogue_expire; OCHE_NEVER: not before another event. */
 oche_time rogue_next(const struct rogue_connection *rogue);
 void rogue_expire(struct rogue_connection *rogue, oche_time now);
 
-/* The driver has given the connection up: verbs that are under way end, the first with `status`. */
+/* The driver has given up the connection: verbs under way end, the first with `status`. */
 void rogue_fail(struct rogue_connection *rogue, int status);
 
 /* True if no verb is under way and both queue pairs are ready. */

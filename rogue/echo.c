@@ -12,7 +12,7 @@
 #define NUMBER_SHIFT 24
 #define UNIT         (16 * OCHE_NS)
 #define MOST_UNITS   UINT32_C(0xffffff)
-#define DOUBLINGS    3 /* of the time to wait for an answer, at most */
+#define DOUBLINGS    3 /* maximum multiple of the time to wait for an answer */
 
 uint32_t echo_of(const struct rogue_connection *r, uint64_t batch)
 {
@@ -21,10 +21,10 @@ uint32_t echo_of(const struct rogue_connection *r, uint64_t batch)
 }
 
 /*
- * Returns how long to wait for an answer (rogue.md#r20): uc_timeout, or what answers took so far
- * and four times the deviation if that is longer; twice as long after each timeout, up to eight
- * times, because an answer that comes too late is not told from those to other batches, and so
- * teaches nothing.
+ * Returns how long to wait for an answer (rogue.md#r20): uc_timeout or, if that is longer, the mean
+ * time of answers plus four times the deviation. The wait doubles after each timeout, up to eight
+ * times. A late answer cannot be distinguished from answers to other batches, so it gives no
+ * sample.
  */
 static oche_time timeout(const struct rogue_connection *r)
 {
@@ -35,7 +35,7 @@ static oche_time timeout(const struct rogue_connection *r)
     return wait << (r->echo_timeouts < DOUBLINGS ? r->echo_timeouts : DOUBLINGS);
 }
 
-/* Takes note of an answer that took `took`, as TCP does of round trips (RFC 6298). */
+/* Notes an answer that took `took`, as TCP does with round trips (RFC 6298). */
 static void note_answer(struct rogue_connection *r, oche_time took)
 {
     oche_time off = took > r->echo_mean ? took - r->echo_mean : r->echo_mean - took;
@@ -65,7 +65,7 @@ static void correct(struct rogue_connection *r, uint64_t number, oche_time left)
 {
     struct batch *batch = batch_at(r, number);
     struct stream *stream = &r->streams[batch->direction];
-    uint64_t late = left - batch_left(r, batch); /* may wrap: it may have been early */
+    uint64_t late = left - batch_left(r, batch); /* may wrap: the batch may have left early */
 
     batch->left = left;
     batch->ended = true;
@@ -92,7 +92,7 @@ void echo_left(struct rogue_connection *r, uint64_t number, oche_time left, oche
     }
 }
 
-/* Takes out the batches before `number`, which got no answer. */
+/* Removes the batches before `number`, which got no answer. */
 static void give_up(struct rogue_connection *r, uint64_t number, oche_time now)
 {
     while (r->batch_done < number) {

@@ -44,7 +44,7 @@ struct stream {
 };
 
 enum health {
-    QP_READY,    /* in RTS; if it is not the active one, nothing is posted on it */
+    QP_READY,    /* in RTS; if it is not active, no piece is posted on it */
     QP_DRAINING, /* has failed; some completions are still to come */
     QP_WAITING,  /* a resynchronisation is under way */
 };
@@ -93,7 +93,7 @@ struct rogue_connection {
     bool broken;
     /* UC: when all batches under way will count as lost; OCHE_NEVER: none is under way */
     oche_time echo_deadline;
-    /* UC: how long answers take, with the peer's turnaround: mean and mean deviation */
+    /* UC: time of answers, with the peer's turnaround: mean and mean deviation */
     oche_time echo_mean, echo_deviation;
     unsigned echo_timeouts;  /* since the last answer */
     uint64_t verbs_answered; /* `verbs` of the last batch that is done */
@@ -122,7 +122,7 @@ void end_verbs(struct rogue_connection *r);
 /* connection.c: ends every verb that is under way, the first one with `status`. */
 void break_connection(struct rogue_connection *r, enum rogue_outcome first, int status);
 /*
- * connection.c: takes the oldest batch out, and its round trip as a sample; OCHE_NEVER: no sample.
+ * connection.c: removes the oldest batch, with its round trip as a sample; OCHE_NEVER: no sample.
  */
 void batch_completed(struct rogue_connection *r, oche_time rtt, oche_time now);
 /* connection.c: returns when the last byte of a batch leaves, or has left. */
@@ -144,7 +144,9 @@ void echo_expire(struct rogue_connection *r, oche_time now);
  * breaks if nothing has completed for too many failures.
  */
 void switch_begin(struct rogue_connection *r, uint64_t number);
-/* switch.c: a failed queue pair that drains has had a completion. Returns true if it was the last.
+/*
+ * switch.c: to be called for each completion of a failed queue pair that drains. Returns true if it
+ * was the last.
  */
 bool switch_drains(struct rogue_connection *r, unsigned qp, uint64_t number);
 /* switch.c: to be called when the last completion of a failed queue pair has come. */

@@ -40,8 +40,8 @@ extern const struct oche_param_table rogue_param_table;
 /* Returns an error message if the parameters contradict each other, else NULL. */
 const char *rogue_params_check(const struct rogue_params *params);
 /*
- * Returns what is wrong with KEY=VALUE,… above verbs, or NULL: keys that only the simulator has,
- * and the transport, which is the queue pair's.
+ * Returns the error in KEY=VALUE,… above verbs, or NULL. Keys that only the simulator has are
+ * errors. So is the transport, which the queue pair determines.
  */
 const char *rogue_verbs_check(const char *text);
 
@@ -57,7 +57,7 @@ uint64_t rogue_packet_bytes(const struct rogue_params *params, uint64_t line_rat
 /* Returns by how much the limiter's rate may change at a time, in bits per second. */
 uint64_t rogue_rate_step(const struct rogue_params *params, uint64_t line_rate_bps);
 
-/* The values for lines of today (rogue.md#deployed), of both tables. */
+/* The values for today's lines (rogue.md#deployed), of both tables. */
 #define ROGUE_DEPLOYED_COUNT 2
 extern const struct oche_deployed rogue_deployed[ROGUE_DEPLOYED_COUNT];
 

@@ -15,7 +15,7 @@ static bool before_first_sample(const struct rogue_connection *r, const struct s
     return r->config.params->first_batch == ROGUE_FIRST_WINDOW && stream->unsampled;
 }
 
-/* Returns how many bytes a batch of the stream has when it asks for its signal. */
+/* Returns the bytes after which a batch of the stream asks for its signal. */
 static uint64_t batch_bytes(const struct rogue_connection *r, const struct stream *stream)
 {
     if (before_first_sample(r, stream) && stream->window.bytes < r->segment_bytes)
@@ -42,7 +42,7 @@ static bool in_open_batch(const struct rogue_connection *r, enum rogue_direction
     return r->open != NO_BATCH && batch_at(r, r->open)->direction == direction;
 }
 
-/* True if nothing may be posted until the NIC has nothing of the stream any more (rogue.md#r22). */
+/* True if no piece may be posted until the NIC has none of the stream left (rogue.md#r22). */
 static bool must_run_empty(const struct rogue_connection *r, const struct stream *stream)
 {
     const struct rogue_params *p = r->config.params;
@@ -70,7 +70,7 @@ static bool may_post(const struct rogue_connection *r, enum rogue_direction dire
 /*
  * True if a piece finds a batch. On UC batches stay after their pieces, until they are answered. At
  * most half of the numbers that an answer can name are under way (echo.c). So a late answer to a
- * batch that was given up fits none.
+ * batch that was given up matches none.
  */
 static bool batch_has_room(const struct rogue_connection *r, enum rogue_direction direction)
 {
@@ -92,7 +92,7 @@ static struct batch *open_batch(struct rogue_connection *r, enum rogue_direction
         other->measured = false;
     }
     struct stream *stream = &r->streams[direction];
-    if (stream->batches == 0) { /* the NIC has nothing of it: what is posted now leaves now */
+    if (stream->batches == 0) { /* the NIC has no piece of it: a piece posted now leaves now */
         stream->rtt.free = 0;
         stream->in_a_row = 0;
         stream->exact = true;
@@ -129,7 +129,7 @@ static bool is_to_hear(const struct rogue_connection *r)
     return r->config.params->transport == ROGUE_UC || r->last_signal > r->piece_done;
 }
 
-/* Works out when a piece that was posted just now leaves the NIC, for the batch's round trip. */
+/* Computes when a piece that was posted just now leaves the NIC, for the batch's round trip. */
 static void note_departure(struct rogue_connection *r, struct batch *batch,
                            const struct rogue_piece *piece, oche_time now)
 {
@@ -141,7 +141,7 @@ static void note_departure(struct rogue_connection *r, struct batch *batch,
     batch->rate_bps = rate;
 }
 
-/* Posts the next piece. Returns false if nothing can be posted now. */
+/* Posts the next piece. Returns false if no piece can be posted now. */
 static bool post_one(struct rogue_connection *r, oche_time now)
 {
     if (r->cursor == r->verb_next || r->piece_next - r->piece_done > r->mask)
@@ -164,7 +164,7 @@ static bool post_one(struct rogue_connection *r, oche_time now)
     piece.echo = r->config.params->transport == ROGUE_UC && piece.signaled;
     piece.echo_imm = piece.echo ? echo_of(r, r->open) : 0;
     if (!r->config.port->post(r->config.context, r->active, &piece)) {
-        if (batch->first == r->piece_next) { /* the batch has no piece: it was opened in vain */
+        if (batch->first == r->piece_next) { /* the batch has no piece: it was opened needlessly */
             r->batch_next--;
             stream->batches--;
             r->open = NO_BATCH;

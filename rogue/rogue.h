@@ -31,7 +31,7 @@ int rogue_destroy_comp_channel(struct ibv_comp_channel *channel);
 int rogue_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
 void rogue_ack_cq_events(struct ibv_cq *cq, unsigned int count);
 
-/* Queue pairs with RoGUE have completion queues that were made here, and only they have those. */
+/* Queue pairs with RoGUE have completion queues that were made here. Only they have those. */
 struct ibv_cq *rogue_create_cq(struct ibv_context *context, int cqe, void *cq_context,
                                struct ibv_comp_channel *channel, int comp_vector);
 int rogue_destroy_cq(struct ibv_cq *cq);
@@ -51,9 +51,9 @@ int rogue_destroy_cq(struct ibv_cq *cq);
 struct ibv_qp *rogue_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 struct ibv_qp *rogue_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 /*
- * Looks for the peer's library on the way to RTS. Without one an RC queue pair has no shadow; for
- * a UC queue pair the result is ECONNREFUSED, and the program may try again. As with verbs, the
- * result is the error; it is also left in errno.
+ * Searches for the peer's library on the way to RTS. Without one an RC queue pair has no shadow.
+ * For a UC queue pair the result is then ECONNREFUSED, and the program may try again. As with
+ * verbs, the result is the error, which is also in errno.
  */
 int rogue_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 int rogue_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
@@ -68,9 +68,9 @@ struct rogue_round_trip {
 };
 
 /*
- * Takes the oldest round trips that have moved a queue pair's window and were not taken yet. They
- * are kept from the first call on, the latest 4096. Returns how many there were, 0 to `most`, or -1
- * with errno EINVAL: the queue pair has no RoGUE.
+ * Takes the oldest round trips that have changed a queue pair's window and were not taken yet. They
+ * are kept from the first call on, at most the latest 4096. Returns their number, 0 to `most`, or
+ * -1 with errno EINVAL if the queue pair has no RoGUE.
  */
 int rogue_take_round_trips(struct ibv_qp *qp, struct rogue_round_trip *round_trips, int most);
 

@@ -24,8 +24,8 @@
 #include "core/base.h"
 
 /*
- * The library's model of the sender's NIC: when the limiter will let go what is posted next, if it
- * is posted before.
+ * The library's model of the sender's NIC: the time at which the limiter sends the next piece, if
+ * it is posted before.
  */
 struct rogue_rtt {
     oche_time free;

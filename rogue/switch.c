@@ -36,7 +36,7 @@ static void say_again_later(struct rogue_connection *r, unsigned qp, oche_time n
     side->repeat = oche_time_add(now, r->config.params->resync_interval);
 }
 
-/* Limits a queue pair, on which posting begins, to the rates of the windows. */
+/* Limits a queue pair to the rates of the windows when posting on it begins. */
 static void set_limits(struct rogue_connection *r, unsigned qp)
 {
     const uint64_t lines[] = {r->config.line_rate_bps, r->config.peer_line_rate_bps};
@@ -93,9 +93,9 @@ static void post_marker(struct rogue_connection *r, unsigned qp)
 }
 
 /*
- * To be called when the active queue pair has failed with pieces under way. Returns true, after the
- * connection was broken, if nothing has completed on too many queue pairs in a row: the peer is
- * dead, or will not have what is sent (rogue.md#r25).
+ * To be called when the active queue pair has failed with pieces under way. Returns true, after
+ * breaking the connection, if nothing has completed on too many queue pairs in a row. Then the peer
+ * is dead, or rejects the data (rogue.md#r25).
  */
 static bool is_fruitless(struct rogue_connection *r)
 {

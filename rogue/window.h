@@ -36,8 +36,8 @@ bool rogue_window_sample(struct rogue_window *window, oche_time rtt, uint64_t ba
 /* UC: to be called when a batch was lost. Returns true if the limiter's rate has changed. */
 bool rogue_window_lost(struct rogue_window *window);
 /*
- * Takes note that all samples were lost (UC), or that the queue pair failed (RC). Returns true if
- * the limiter's rate has changed.
+ * Notes that all samples were lost (UC), or that the queue pair failed (RC). Returns true if the
+ * limiter's rate has changed.
  */
 bool rogue_window_timeout(struct rogue_window *window);
 

@@ -146,7 +146,8 @@ static void connect_qp(const struct side *side, int which)
         .min_rnr_timer = 12,
         .ah_attr = {.is_global = 1, .port_num = 1, .grh.dgid = side->theirs.gid}};
     struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS,
-                              .timeout = 17, /* half a second, as others use the machine */
+                              /* half a second, because other programs use the machine */
+                              .timeout = 17,
                               .retry_cnt = 7,
                               .rnr_retry = 7,
                               .max_rd_atomic = 16};
@@ -166,7 +167,7 @@ static void connect_qp(const struct side *side, int which)
          "RTS");
 }
 
-/* A load is reliable, so that no more of it is under way than was asked for. */
+/* A load is reliable, so no more of it is under way than requested. */
 static bool is_unreliable(const struct side *side, int which)
 {
     return side->kind == UC_WRITE && (which == ROGUE || (which == LOAD && side->measures_cpu));
@@ -289,7 +290,7 @@ static int print_trips(const struct side *side, unsigned round)
     return count;
 }
 
-/* On UC answers come after completions; and not each batch has a round trip that is used. */
+/* On UC answers come after completions. Not each batch has a usable round trip. */
 static void wait_for_trip(const struct side *side, unsigned round, unsigned load, unsigned *posted)
 {
     const uint64_t end = clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
@@ -387,7 +388,7 @@ static void cpu(struct side *side, bool with, uint32_t verb, uint32_t signal, do
            (unsigned long long)(end - begin), (unsigned long long)mine, (unsigned long long)theirs);
 }
 
-/* ---- what is asked for ---- */
+/* ---- command line ---- */
 
 static void serve(struct side *side)
 {

@@ -25,7 +25,7 @@ async function bundle(entry, options) {
   return { text: result.outputFiles[0].text, inputs: Object.keys(result.metafile.inputs) };
 }
 
-// `with` may have any characters: no patterns.
+// `with` may contain any characters, so no patterns are used.
 function put(text, mark, value) {
   const at = text.indexOf(mark);
   if (at < 0)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events of completion queues whose completions are ours. The application waits on a descriptor of
- * the library below, which only that can make readable. So each channel has a CQ and a queue pair
- * more, and the queue pair is in ERR: what is posted on it completes at once, as flushed, and that
- * is an event of the channel. When it is taken, it stands for the CQs that are due.
+ * the library below, and only that library can make it readable. So each channel has an additional
+ * CQ and queue pair. The queue pair is in ERR: a request posted on it completes at once, as
+ * flushed, and that is an event of the channel. When the event is taken, it stands for the CQs that
+ * are due.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 struct rv_channel {
     struct rv_context *context;
     pthread_mutex_t lock;
-    struct ibv_cq *cq; /* of the queue pair that wakes */
+    struct ibv_cq *cq; /* of the queue pair that wakes the channel */
     struct ibv_qp *qp;
     struct rv_cq *first_due, *last_due;
     bool raised; /* the queue pair has something posted */
@@ -94,7 +95,7 @@ void rv_channel_raise(struct rv_channel *channel, struct rv_cq *cq)
     pthread_mutex_unlock(&channel->lock);
 }
 
-/* Takes the first CQ that is due, and sees that the others have an event. Under the lock. */
+/* Takes the first CQ that is due, and makes sure that the others have an event. Under the lock. */
 static struct rv_cq *take_due(struct rv_channel *channel)
 {
     struct rv_cq *cq = channel->first_due;

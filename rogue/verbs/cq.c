@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Completion queues as the application sees them: what the wrapped queue pairs have done, in a ring
- * that grows, and then what other queue pairs have put into the CQ itself.
+ * Completion queues as the application sees them: first the completions of wrapped queue pairs, in
+ * a ring that grows, then those that other queue pairs have put into the CQ itself.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ void rv_cq_push(struct rv_cq *cq, const struct ibv_wc *wc)
         cq->ring[(cq->first + cq->count++) % cq->capacity] = *wc;
     else
         rv_say("rogue: out of memory: a completion is lost");
-    /* Even if a poll takes it at once: programs count on an event for what they have asked for. */
+    /* Even if a poll takes it at once, because programs rely on a requested event. */
     if (cq->armed && cq->channel != NULL) {
         cq->armed = false;
         rv_channel_raise(cq->channel, cq);
@@ -181,7 +181,9 @@ int rv_req_notify_cq(struct ibv_cq *cq, int solicited_only)
         pthread_mutex_unlock(&own->members[i]->lock);
     }
     pthread_mutex_unlock(&own->members_lock);
-    /* a queue without a member of ours may have queue pairs that were made past us (librdmacm's) */
+    /*
+     * a queue without a member of ours may have queue pairs that were made without us (librdmacm's)
+     */
     return own->others > 0 || own->member_count == 0
                ? own->context->ops.req_notify_cq(cq, solicited_only)
                : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handling of fork. The child may not use what its parent has opened, but it may open devices of
- * its own. So nothing that the parent's library had stays in use there.
+ * Handling of fork. The child may not use objects of its parent, but may open devices of its own.
+ * So the child uses no state of the parent's library.
  */
 #include "rogue/verbs/internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two completion queues of a wrapped queue pair and its shadow, that the application does not see:
+ * Two completion queues of a wrapped queue pair and its shadow that the application does not see:
  * one for pieces, with time stamps if the library below has them, and one for receives.
  */
 #include <time.h>

@@ -20,7 +20,7 @@
 
 struct rv_next rv_next;
 
-/* A program that is linked with this library may have libibverbs in front of it, or behind. */
+/* A program that is linked with this library may have libibverbs before or after it. */
 static void *find(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name), *library;
@@ -295,7 +295,7 @@ void rv_others_use(const struct ibv_qp *qp, int change)
         atomic_fetch_add(&own->others, (uint32_t)change);
         bool missed = change > 0 && own->armed && !own->plain;
         pthread_mutex_unlock(&own->lock);
-        if (missed) /* the event was asked for before anybody used the CQ itself */
+        if (missed) /* the event was requested before anybody used the CQ itself */
             own->context->ops.req_notify_cq(cqs[i], 0);
     }
 }
@@ -335,7 +335,7 @@ SHOWN struct ibv_qp *rogue_create_qp_ex(struct ibv_context *context,
     return rv_qp_create(rv_find(RV_CONTEXT, context), attr, true, &refusal);
 }
 
-/* A verb returns its error; those of libibverbs leave it in errno, too. */
+/* A verb returns its error. Those of libibverbs also leave it in errno. */
 static int with_errno(int error)
 {
     if (error > 0)

@@ -58,14 +58,14 @@ struct rv_cq {
     struct ibv_cq *cq;
     struct rv_context *context;
     struct rv_channel *channel; /* NULL: it has none */
-    bool plain;                 /* an extended one: queue pairs with it are left alone */
+    bool plain;                 /* an extended one: queue pairs with it are not wrapped */
     pthread_mutex_t lock;
     struct ibv_wc *ring; /* completions of wrapped queue pairs */
     uint32_t capacity, first, count;
     bool armed;
     bool due; /* in the channel's list */
     struct rv_cq *next_due;
-    uint32_t own_events; /* that the application has and has not acknowledged */
+    uint32_t own_events; /* delivered to the application, but not acknowledged */
     pthread_mutex_t members_lock;
     struct rv_qp **members;
     uint32_t member_count;
@@ -121,12 +121,12 @@ struct rv_qp {
     uint64_t port_rate_bps, line_rate_bps;
 
     struct rv_peer peer;
-    uint64_t secret[2]; /* of which the next two are made */
+    uint64_t secret[2]; /* the next two are made */
     uint64_t nonce;     /* our number towards the peer, from RTR on */
     uint32_t shadow_psn;
     bool paired; /* the peer's library has answered */
     bool alone;  /* the peer has no library */
-    bool heard;  /* … or perhaps it has: somebody has asked with this name */
+    bool heard;  /* … or it may have one: a peer with this name has asked */
     uint32_t heard_qpn;
     struct in6_addr heard_address;
     unsigned asks;       /* since RTR */
@@ -135,9 +135,9 @@ struct rv_qp {
     struct rogue_connection *rogue; /* NULL until it is connected */
     struct rogue_params params;     /* the connection's */
     bool up[2];                     /* ready to receive */
-    enum ibv_wc_status trouble;     /* the connection is to fail with it; 0: it is not */
-    bool ended;                     /* the application has been told of everything */
-    uint32_t lives[2];              /* how often it was brought up */
+    enum ibv_wc_status trouble;     /* the connection must fail with this status; 0: it need not */
+    bool ended;                     /* the application has received everything */
+    uint32_t lives[2];              /* how often it was started */
     uint64_t out_bps[2], reads_bps[2];
     uint32_t reads_serial[2], peer_reads_serial[2];
     uint32_t send_psn[2]; /* the first PSN that it sends */
@@ -195,7 +195,7 @@ extern struct rv_world rv_world;
 
 enum rv_kind { RV_CONTEXT, RV_CHANNEL, RV_CQ, RV_QP, RV_SHADOW, RV_KINDS };
 
-/* Return what was put for `object`, or NULL. Reading takes no lock. */
+/* Return the entry for `object`, or NULL. Reading takes no lock. */
 void *rv_find(enum rv_kind kind, const void *object);
 bool rv_put(enum rv_kind kind, const void *object, void *value);
 void rv_remove(enum rv_kind kind, const void *object);
@@ -205,14 +205,14 @@ void rv_tables_release(void);
 
 /* ---- hooks.c: the functions below ours ---- */
 
-/* Why a queue pair has no RoGUE. Each has a text (settings.c) and an errno (qp.c). */
+/* Why a queue pair has no RoGUE. Each reason has a text (settings.c) and an errno (qp.c). */
 enum rv_refusal {
     RV_TYPE,
     RV_SRQ,
     RV_ELSEWHERE, /* its completion queues, or its device */
     RV_TOO_LARGE,
     RV_FEATURES,
-    RV_FAILED, /* there was no memory, or the library below has said no */
+    RV_FAILED, /* no memory, or the library below has refused */
     RV_REFUSALS,
     RV_WRAPPED = RV_REFUSALS
 };
@@ -240,7 +240,7 @@ void rv_release(struct rv_context *own);
 /* rv_qp_create, from the shorter attributes. */
 struct ibv_qp *rv_wrapped_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, bool asked,
                              enum rv_refusal *refusal);
-/* interpose.c: true if what the program makes with libibverbs' functions has RoGUE. */
+/* interpose.c: true if objects that the program makes with libibverbs' functions have RoGUE. */
 bool rv_interposes(void);
 void rv_others_use(const struct ibv_qp *qp, int change);
 
@@ -282,8 +282,8 @@ void rv_drain(struct rv_qp *qp);
 /* ---- qp.c, states.c ---- */
 
 /*
- * `asked`: with a function of rogue/rogue.h, so UC has RoGUE, too. Returns NULL with errno and the
- * reason if the queue pair has none. `context` may be NULL.
+ * `asked`: made by a function of rogue/rogue.h, so UC has RoGUE, too. Returns NULL with errno and
+ * the reason if the queue pair has none. `context` may be NULL.
  */
 struct ibv_qp *rv_qp_create(struct rv_context *context, struct ibv_qp_init_attr_ex *attr,
                             bool asked, enum rv_refusal *refusal);
@@ -293,7 +293,7 @@ int rv_qp_query(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask,
                 struct ibv_qp_init_attr *init_attr);
 /* Changes a queue pair of the library below. Returns 0 or an errno. */
 int rv_real_modify(struct rv_qp *qp, unsigned side, const struct ibv_qp_attr *attr, int mask);
-/* Brings a queue pair that is in RESET up, with these PSNs. Returns false if that fails. */
+/* Starts a queue pair that is in RESET, with these PSNs. Returns false on failure. */
 bool rv_bring_up(struct rv_qp *qp, unsigned side, uint32_t send_psn, uint32_t recv_psn);
 /* The peer's library is known and so is the application's peer: makes them a pair. */
 void rv_pair(struct rv_qp *qp);
@@ -307,10 +307,10 @@ int rv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr *
 int rv_post_piece(struct rv_qp *qp, unsigned side, const struct rogue_piece *piece);
 extern const struct rogue_port rv_port;
 bool rv_connect_rogue(struct rv_qp *qp);
-/* After each call of rogue/: does what could not be done within. */
+/* After each call of rogue/: does the work that could not be done within it. */
 void rv_settle(struct rv_qp *qp);
 void rv_apply_limit(struct rv_qp *qp, unsigned side);
-/* Without a limiter: returns when more may be posted; OCHE_NEVER if nothing waits for that. */
+/* Without a limiter: returns when more may be posted; OCHE_NEVER if no piece waits for that. */
 oche_time rv_paced_until(const struct rv_qp *qp);
 /* Asks the peer how many messages it has received. */
 void rv_ask_count(struct rv_qp *qp, oche_time now);
@@ -320,7 +320,7 @@ void rv_receives_take(struct rv_qp *qp);
 void rv_receives_flush(struct rv_qp *qp);
 /* Posts all receives on a queue pair; they are on neither. */
 void rv_receives_move(struct rv_qp *qp, unsigned side);
-/* The queue pair is reset: what was posted on it is not any more. */
+/* The queue pair is reset, so nothing is posted on it any more. */
 void rv_receives_returned(struct rv_qp *qp, unsigned side);
 
 /* ---- uc.c, samples.c ---- */
@@ -338,9 +338,9 @@ int rv_uc_refuses(const struct ibv_send_wr *wr, uint64_t bytes);
 void rv_uc_receive(struct rv_qp *qp);
 /* rv_drain of an unreliable connection. */
 void rv_uc_drain(struct rv_qp *qp);
-/* An event of the queue pair has come: the next one has to be asked for. */
+/* An event of the queue pair has come: the next one must be requested. */
 void rv_uc_event(struct rv_qp *qp);
-/* Forgets what has come, as the queue pair is in RESET. */
+/* Forgets received completions, because the queue pair is in RESET. */
 void rv_uc_reset(struct rv_qp *qp);
 /* rogue_port.answer */
 void rv_uc_answer(void *context, uint32_t imm);
@@ -369,11 +369,11 @@ struct rv_message {
     uint32_t to_qpn, from_qpn;       /* first queue pairs */
     uint64_t token;                  /* ASK, ANSWER: the teller's nonce */
     uint64_t echo;                   /* ANSWER: the nonce of the ASK */
-    uint32_t shadow_qpn, shadow_psn; /* ASK, ANSWER; shadow_qpn 0: no, thanks */
+    uint32_t shadow_qpn, shadow_psn; /* ASK, ANSWER; shadow_qpn 0: no shadow */
     uint32_t serial;                 /* LIMIT, MOVE, MOVED */
     uint64_t number;                 /* ASK, ANSWER, LIMIT: a rate; MOVED: a count */
     bool limits_rates;               /* ASK, ANSWER: the device does */
-    union ibv_gid gid;               /* ASK, ANSWER: whom it is for */
+    union ibv_gid gid;               /* ASK, ANSWER: the destination */
     struct rogue_resync resync;      /* RESYNC */
 };
 
@@ -394,7 +394,7 @@ uint64_t rv_token(const struct rv_qp *qp);
 /* Handles one datagram, from anybody. */
 void rv_told(const struct sockaddr_in6 *from, const uint8_t *bytes, size_t count);
 
-/* Looks for the peer's library, for a bounded time; qp->paired or qp->alone afterwards. */
+/* Searches for the peer's library, for a limited time. Then qp->paired or qp->alone is set. */
 void rv_find_peer(struct rv_qp *qp);
 /* ASK and ANSWER. The caller holds the lock. */
 void rv_asked(struct rv_qp *qp, const struct rv_message *message, const struct sockaddr_in6 *from);
@@ -408,12 +408,12 @@ void rv_ask_again(struct rv_qp *qp, oche_time now);
 bool rv_owns(const struct rv_context *context, const union ibv_gid *gid);
 
 bool rv_thread_start(void);
-/* In the child of a fork: as if it had never been started. */
+/* In the child of a fork: resets it to the initial state. */
 void rv_thread_leave(void);
-/* Returns the processor time that the thread has taken. */
+/* Returns the processor time of the thread. */
 oche_time rv_thread_time(void);
 bool rv_thread_watch(int fd, void *what);
-/* Something is under way: the thread must look after it. */
+/* Work is under way: the thread must check it. */
 void rv_thread_wake(void);
 
 /* ---- settings.c ---- */
@@ -432,7 +432,7 @@ void rv_count_left(enum rv_refusal refusal);      /* a queue pair that was made 
 
 enum rv_event { RV_STRANGERS, RV_SUPPRESSED, RV_MOVES, RV_EVENTS };
 void rv_count(enum rv_event event);
-/* In the child of a fork: what its parent has counted is the parent's. */
+/* In the child of a fork: the parent's counts belong to the parent. */
 void rv_counts_leave(void);
 
 oche_time rv_now(void);

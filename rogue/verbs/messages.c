@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages between libraries (docs/rogue.md#messages): a header, and what the kind needs. What
- * comes is hostile until it names a queue pair of ours and its connection's token.
+ * Messages between libraries (docs/rogue.md#messages): a header, and the fields of the kind. A
+ * message is not trusted until it names a queue pair of ours and its connection's token.
  */
 #include <string.h>
 
@@ -110,7 +110,7 @@ void rv_ask_count(struct rv_qp *qp, oche_time now)
         qp->trouble = IBV_WC_RETRY_EXC_ERR;
 }
 
-/* ---- what the peer's library says ---- */
+/* ---- messages of the peer's library ---- */
 
 /* The peer continues on a queue pair, and asks how many messages have come so far. */
 static void asked_to_move(struct rv_qp *qp, const struct rv_message *asked)
@@ -165,7 +165,7 @@ static void handle(struct rv_qp *qp, const struct rv_message *message)
 {
     struct rv_message gone = {.kind = RV_GONE};
 
-    if (qp->uc != NULL) { /* their libraries have nothing to tell each other */
+    if (qp->uc != NULL) { /* their libraries need no messages */
         rv_count(RV_STRANGERS);
         return;
     }
@@ -195,7 +195,7 @@ static void handle(struct rv_qp *qp, const struct rv_message *message)
     rv_drain(qp);
 }
 
-/* Returns the queue pair that the message is for, locked, or NULL. Under rv_world.lock. */
+/* Returns the queue pair of the message, locked, or NULL. Under rv_world.lock. */
 static struct rv_qp *find(const struct rv_message *message, const struct sockaddr_in6 *from)
 {
     bool about_peers = asks(message->kind);

@@ -19,7 +19,7 @@
 #include "rogue/verbs/siphash.h"
 
 #define TRIES       8
-#define TRIES_HEARD 40             /* of a peer that has asked: it has a library */
+#define TRIES_HEARD 40             /* of a peer that has asked, so it has a library */
 #define FIRST_WAIT  (10 * OCHE_MS) /* the later ones are longer */
 #define LONGEST     (50 * OCHE_MS)
 #define SILENT_LONG (10 * OCHE_SEC) /* peers of an address that was silent are asked once */
@@ -45,7 +45,7 @@ static bool is_peer(const struct rv_qp *qp, uint32_t qpn, const void *address)
            memcmp(qp->attr.ah_attr.grh.dgid.raw, address, 16) == 0;
 }
 
-/* A number that is made for one peer serves as one of these. */
+/* A number that is made for one peer is one of these. */
 enum { NONCE, PSN };
 
 static uint64_t number_for(const struct rv_qp *qp, const void *address, uint32_t qpn, uint32_t what)
@@ -201,7 +201,7 @@ void rv_begin_asking(struct rv_qp *qp)
     qp->shadow_psn = psn_for(qp, whom, qp->attr.dest_qp_num);
     if (!qp->attr.ah_attr.is_global || !rv_wants_peer(qp))
         return;
-    ask(qp); /* the answer comes while the application goes on */
+    ask(qp); /* the answer comes while the application continues */
     qp->asks = 1;
     if (has_heard_of_peer(qp))
         qp->ask_again = oche_time_add(rv_now(), FIRST_WAIT);
@@ -231,7 +231,7 @@ static void wait_for_answer(struct rv_qp *qp, oche_time end)
 
 void rv_find_peer(struct rv_qp *qp)
 {
-    static union ibv_gid silent; /* the address that was silent last */
+    static union ibv_gid silent; /* the last silent address */
     static oche_time silent_until;
     static pthread_mutex_t silent_lock = PTHREAD_MUTEX_INITIALIZER;
     const union ibv_gid *whom = &qp->attr.ah_attr.grh.dgid;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rogue/'s port: how a connection posts, limits, fails and restarts its queue pairs, and how the
- * application learns of what is done.
+ * rogue/'s port: how a connection posts, limits, fails and restarts its queue pairs, and reports
+ * completed work to the application.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static bool is_read(const struct rogue_piece *piece)
     return piece->verb->kind == ROGUE_READ || piece->verb->kind == ROGUE_ATOMIC;
 }
 
-/* Returns the rate at which pieces like this one are posted; 0: a limiter does what is needed. */
+/* Returns the rate at which pieces like this one are posted; 0: a limiter does it. */
 static uint64_t software_rate(const struct rv_qp *qp, unsigned side,
                               const struct rogue_piece *piece)
 {
@@ -109,8 +109,8 @@ static uint64_t line_bytes(const struct rv_qp *qp, const struct rogue_piece *pie
 }
 
 /*
- * A piece's bytes for rogue/, which computes from them and the limiter's rate when the piece has
- * left. Without a limiter it leaves at the port's rate, which is as if it were shorter.
+ * Returns a piece's bytes for rogue/, which computes its departure from them and the limiter's
+ * rate. Without a limiter it leaves at the port's rate, which is as if it were shorter.
  */
 static uint64_t bytes_at_limit(void *context, const struct rogue_piece *piece,
                                uint64_t *last_packet)
@@ -127,8 +127,8 @@ static uint64_t bytes_at_limit(void *context, const struct rogue_piece *piece,
 }
 
 /*
- * Without a limiter: true if it is too early for the next piece. If a piece was posted late, the
- * pieces after it make up for that.
+ * Without a limiter: true if it is too early for the next piece. If a piece was posted late, later
+ * pieces make up for that.
  */
 static bool must_wait_for_rate(struct rv_qp *qp, unsigned side, const struct rogue_piece *piece)
 {
@@ -159,8 +159,8 @@ oche_time rv_paced_until(const struct rv_qp *qp)
 /* ---- posting ---- */
 
 /*
- * After a change of queue pair, what the peer has received already must not be sent twice
- * (rogue.md#r11). True if a piece must wait until the peer has said how much that is.
+ * After a change of queue pair, data that the peer has received must not be sent twice
+ * (rogue.md#r11). True if a piece must wait until the peer has reported how much that is.
  */
 static bool must_wait_for_count(struct rv_qp *qp, unsigned side, const struct rv_work *work)
 {
@@ -178,7 +178,7 @@ static bool must_wait_for_count(struct rv_qp *qp, unsigned side, const struct rv
     return true;
 }
 
-/* Posts what is flushed behind everything else, on a queue pair in ERR. */
+/* Posts a request that is flushed after all others, on a queue pair in ERR. */
 static bool post_marker(struct rv_qp *qp, unsigned side)
 {
     struct ibv_send_wr wr = {.wr_id = ROGUE_MARKER,

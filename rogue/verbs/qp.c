@@ -237,7 +237,7 @@ int rv_qp_destroy(struct rv_qp *qp)
             break;
         }
     pthread_mutex_unlock(&rv_world.lock);
-    rv_cq_leave(qp->send_cq, qp); /* nobody else has it any more */
+    rv_cq_leave(qp->send_cq, qp); /* no other thread has it any more */
     rv_cq_leave(qp->recv_cq, qp);
     if (qp->rogue != NULL)
         rv_count_connection(qp);

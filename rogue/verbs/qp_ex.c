@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ibv_wr_*: what is built between ibv_wr_start and ibv_wr_complete is a list of work requests, and
- * is then posted like any other. The functions replace those that the library below has put into
- * the queue pair.
+ * ibv_wr_*: the requests between ibv_wr_start and ibv_wr_complete are a list of work requests,
+ * which is then posted like any other. The functions replace those that the library below has put
+ * into the queue pair.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -130,7 +130,7 @@ static void wr_atomic_fetch_add(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t re
     begin_atomic(qp, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, remote_addr, add, 0);
 }
 
-/* Memory windows belong to one queue pair, so the shadow has none (work.c refuses both). */
+/* Memory windows belong to one queue pair, so the shadow has none (work.c rejects both). */
 static void wr_bind_mw(struct ibv_qp_ex *qp, struct ibv_mw *mw, uint32_t rkey,
                        const struct ibv_mw_bind_info *info)
 {

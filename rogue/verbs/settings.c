@@ -46,7 +46,7 @@ void rv_say(const char *format, ...)
     length = length < 0 ? 0 : length;
     length = length + 6 < (int)sizeof(line) - 1 ? length + 6 : (int)sizeof(line) - 1;
     line[length] = '\n';
-    /* not by stdio, whose lock a thread may have that a signal has stopped for good */
+    /* not by stdio: a stopped thread may hold its lock */
     if (write(STDERR_FILENO, line, (size_t)length + 1) < 0)
         return;
 }
@@ -242,7 +242,7 @@ static void tell_left(void)
         rv_say("rogue: queue pairs left alone %" PRIu64 ": %s", all, text);
 }
 
-/* Waits for the lock for a while. Returns whether it has it. */
+/* Waits for the lock for a limited time. Returns true if it has it. */
 static bool lock_for_last_words(pthread_mutex_t *lock)
 {
     struct timespec end;

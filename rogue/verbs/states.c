@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ibv_modify_qp of a wrapped queue pair: the first queue pair follows the application, the shadow
- * is connected when the peer's library is known. What the application asks for is kept, as queue
- * pairs are brought up again with it.
+ * ibv_modify_qp of a wrapped queue pair: the first queue pair follows the application, and the
+ * shadow is connected when the peer's library is known. The application's attributes are kept,
+ * because queue pairs are restarted with them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ int rv_real_modify(struct rv_qp *qp, unsigned side, const struct ibv_qp_attr *at
     int error;
 
     all.qp_access_flags |= IBV_ACCESS_REMOTE_WRITE; /* for empty ones (work.c) */
-    /* The library below may look for the queue pair's completions in its own queues. */
+    /* The library below may search for the queue pair's completions in its own queues. */
     real->send_cq = qp->hidden_send;
     real->recv_cq = qp->hidden_recv;
     error = rv_next.modify_qp(real, &all, mask);
@@ -142,7 +142,7 @@ static int to_reset(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask)
         rv_uc_reset(qp);
     } else {
         rv_real_modify(qp, 1, attr, mask);
-        rv_receives_take(qp); /* of both queue pairs nothing comes any more */
+        rv_receives_take(qp); /* no more completions come from either queue pair */
     }
     rv_forget_connection(qp);
     memset(&qp->attr, 0, sizeof(qp->attr));

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From an object of the library below to ours. Every post and poll looks here, so reading takes no
- * lock; an object is removed before it is destroyed, as for the application itself.
+ * Maps an object of the library below to ours. Every post and poll uses this map, so reading takes
+ * no lock. An object is removed before it is destroyed, as for the application itself.
  */
 #include "rogue/verbs/internal.h"
 
-#define SLOTS 65536 /* the memory of those that are never used is never touched */
+#define SLOTS 65536 /* the memory of unused slots is never touched */
 #define GONE  ((uintptr_t)1)
 /*
- * Slots of objects that are gone are used again, or become as new (clear_slots). While objects come
- * and go at new addresses there are as many of them as of objects at last, so that looking stays
- * quick and ends.
+ * Slots of removed objects are reused, or become as new (clear_slots). So even if objects come and
+ * go at new addresses, the number of slots stays near that of objects, and searches stay short.
  */
 #define MOST_OBJECTS (SLOTS / 8 * 3)
 #define MOST_USED    (SLOTS / 8 * 7)

@@ -82,7 +82,7 @@ static bool look_after(struct rv_qp *qp, bool anyhow)
     return true;
 }
 
-/* Completions of hidden CQs have come, and nobody may be polling for them. */
+/* Completions of hidden CQs have come, and the application may not be polling for them. */
 static void take_events(struct rv_context *context)
 {
     struct ibv_cq *cq;
@@ -91,7 +91,7 @@ static void take_events(struct rv_context *context)
     pthread_mutex_lock(&rv_world.lock);
     while (context->hidden != NULL &&
            rv_next.get_cq_event(context->hidden, &cq, &cq_context) == 0) {
-        rv_next.ack_cq_events(cq, 1); /* from here on the CQ may be gone */
+        rv_next.ack_cq_events(cq, 1); /* from here on the CQ may be destroyed */
         for (struct rv_qp *qp = rv_world.qps; qp != NULL; qp = qp->next)
             if (qp->hidden_send == cq || qp->hidden_recv == cq) {
                 pthread_mutex_lock(&qp->lock);
@@ -104,7 +104,7 @@ static void take_events(struct rv_context *context)
     pthread_mutex_unlock(&rv_world.lock);
 }
 
-/* Returns when the queue pair has a timer that ends. `ours`: nobody polls. */
+/* Returns the next timer of the queue pair. `ours`: the application does not poll. */
 static oche_time next_of(const struct rv_qp *qp, bool ours)
 {
     oche_time next = qp->active ? oche_time_add(rv_now(), TICK) : OCHE_NEVER;
@@ -137,7 +137,7 @@ static oche_time run_timers(void)
                 rogue_pump(qp->rogue, now);
             rv_settle(qp);
             if (qp->uc != NULL)
-                rv_drain(qp); /* if nothing is under way any more, it asks for an event */
+                rv_drain(qp); /* if no work is under way any more, it requests an event */
         }
         next = oche_time_min(next, next_of(qp, ours));
         pthread_mutex_unlock(&qp->lock);
@@ -168,7 +168,7 @@ static void *run(void *unused)
         uint64_t woken;
         int count;
         oche_time next;
-        atomic_store(&sleeps, true); /* what begins from here on wakes the thread */
+        atomic_store(&sleeps, true); /* work that begins from here on wakes the thread */
         next = run_timers();
         if (next <= rv_now() + TICK)
             atomic_store(&sleeps, false);
@@ -242,8 +242,8 @@ bool rv_thread_start(void)
 
 /*
  * A child has neither the thread nor, by the rules of verbs, its parent's queue pairs. If it opens
- * a device of its own, it begins anew: with a thread, and a socket on another port. The parent's
- * locks are as they were, perhaps held.
+ * a device of its own, it starts anew: with a thread, and a socket on another port. The parent's
+ * locks are in their last state, perhaps held.
  */
 void rv_thread_leave(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Unreliable connections (RoGUE sec 3.4). They have one queue pair and no recovery. The last WRITE
- * of a batch carries immediate data, which consumes a receive of the peer's library; that answers
+ * of a batch carries immediate data, which consumes a receive of the peer's library. That answers
  * with an empty WRITE with immediate data, which consumes one of ours. So all receives are the
- * libraries', and the application has WRITEs without immediate data, of at least one byte: an empty
- * one at the end of a batch would look like an answer.
+ * libraries'. The application has only WRITEs without immediate data, of at least one byte: an
+ * empty one at the end of a batch would look like an answer.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 struct rv_uc {
     struct ibv_cq_ex *stamped; /* the receives' CQ, if it has time stamps */
     uint32_t answers;          /* since one had a signal */
-    bool rests;                /* nothing is under way, and an event tells what comes */
+    bool rests;                /* no work is under way, and an event reports arrivals */
 };
 
 /* A WRITE with immediate data. */
@@ -106,7 +106,8 @@ static int poll_stamped(struct rv_qp *qp, struct came *came, int *count)
     return polled;
 }
 
-/* Polls up to AT_ONCE receives; `count` is how many of them are good. Returns how many there were.
+/*
+ * Polls up to AT_ONCE receives; `count` becomes the number of good ones. Returns the number of all.
  */
 static int poll_receives(struct rv_qp *qp, struct came *came, int *count)
 {
@@ -140,8 +141,8 @@ void rv_uc_reset(struct rv_qp *qp)
 /* ---- making progress ---- */
 
 /*
- * Sends have completed before they are answered, so their completions are handled first, although
- * the receives are polled first.
+ * Sends complete before they are answered, so their completions are handled first, although the
+ * receives are polled first.
  */
 static void take(struct rv_qp *qp)
 {
@@ -166,10 +167,10 @@ void rv_uc_drain(struct rv_qp *qp)
     take(qp);
     if (qp->active || qp->ended || qp->uc->rests)
         return;
-    /* The application need not poll for what the peer's library asks. */
+    /* The application need not poll for questions of the peer's library. */
     qp->uc->rests = true;
     rv_hidden_arm(qp);
-    take(qp); /* what came before the event was asked for raises none */
+    take(qp); /* completions from before the request raise no event */
 }
 
 void rv_uc_event(struct rv_qp *qp)

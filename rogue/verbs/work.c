@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The application's work requests, kept as verbs of rogue/ until they are done, and the pieces of
- * them that are posted below.
+ * The application's work requests, kept as verbs of rogue/ until they are complete, and their
+ * pieces that are posted below.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -63,7 +63,7 @@ static int check(const struct rv_qp *qp, const struct ibv_send_wr *wr, uint64_t 
     return qp->work_next - qp->work_done < qp->depth ? 0 : ENOMEM;
 }
 
-/* Copies inline data, so that the application may use its memory again. */
+/* Copies inline data, so the application may reuse its memory. */
 static void keep_inline(struct rv_qp *qp, struct rv_work *work, const struct ibv_send_wr *wr)
 {
     uint8_t *memory = qp->inline_memory + (size_t)(work - qp->works) * qp->cap.max_inline_data;
@@ -100,7 +100,7 @@ static int post_one(struct rv_qp *qp, const struct ibv_send_wr *wr)
     verb.bytes = work->bytes;
     verb.kind = (uint8_t)kind_of(wr->opcode);
     verb.signaled = qp->all_signaled || (wr->send_flags & IBV_SEND_SIGNALED) != 0;
-    /* A message's receiver is told its length, so messages that consume a receive stay whole. */
+    /* A message's receiver gets its length, so messages that consume a receive stay whole. */
     verb.whole = has_inline(wr) || work->consumes || verb.kind == ROGUE_ATOMIC;
     qp->work_next++;
     if (rogue_post(qp->rogue, &verb, rv_now()))
@@ -153,7 +153,7 @@ static int slice(const struct rv_work *work, uint32_t offset, uint32_t bytes, st
     return count;
 }
 
-/* True if the peer has received a message of this verb or of a later one already. */
+/* True if the peer has already received a message of this verb or of a later one. */
 static bool has_arrived(const struct rv_qp *qp, const struct rv_work *work, unsigned kind)
 {
     return (kind == ROGUE_WRITE || kind == ROGUE_SEND) && work->receives_before < qp->peer_received;

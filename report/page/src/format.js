@@ -9,7 +9,7 @@ export function grouped(value) {
   return (value < 0 ? '−' : '') + text;
 }
 
-// Three significant digits, without an exponent for what a table holds.
+// Three significant digits, without an exponent, for the usual range of tables.
 export function digits(value, count = 3) {
   if (value === 0)
     return '0';
@@ -18,7 +18,7 @@ export function digits(value, count = 3) {
     const [mantissa, exponent] = value.toExponential(count - 1).split('e');
     return `${Number(mantissa)}e${Number(exponent)}`.replace('-', '−');
   }
-  // Rounded first: 99.96 is "100", not "100.0".
+  // Rounded first: 99.96 becomes "100", not "100.0".
   const rounded = Number(size.toPrecision(count));
   const decimals = Math.max(0, count - 1 - Math.floor(Math.log10(rounded)));
   const text = value.toFixed(Math.min(decimals, 20));
@@ -48,14 +48,14 @@ export const percent = (share) => digits(share * 100) + THIN + '%';
 
 const BY_UNIT = { s: time, bytes, bps: rate, count, ratio, share: percent };
 
-// A value of one of the units of a metric; "–" for none.
+// A value in the unit of a metric; "–" if there is none.
 export function value(number, unit) {
   if (number === null || number === undefined || !Number.isFinite(number))
     return '–';
   return (BY_UNIT[unit] ?? ratio)(number);
 }
 
-// For ticks: as few digits as the number has, "10 µs" and not "10.0 µs".
+// For ticks: only the digits of the number, "10 µs" and not "10.0 µs".
 export function tick(number, unit) {
   return value(number, unit).replace(/^(−?[\d,]*\.\d*?)0+(?=\D|$)/, '$1').replace(/\.(?=\D|$)/, '');
 }

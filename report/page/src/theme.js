@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours. Any two of those of lines differ for every kind of colour vision, by 12 or more in
-// CIELAB; beside the colour, a line has a dash or a marker of its own. Ramps go from light to dark,
-// or from dark to light, all the way.
+// Colours. Any two colours of lines differ by 12 or more in CIELAB for every kind of colour vision.
+// A line also has a dash or a marker of its own. Ramps go from light to dark, or from dark to
+// light, all the way.
 
 export const LIGHT = {
   name: 'light',
@@ -31,7 +31,7 @@ export const DARK = {
   bad: '#ff8a80',
 };
 
-// Without quotes: the names stand in attributes of SVG.
+// Without quotes, because the names are in attributes of SVG.
 export const FONT = 'Inter, ui-sans-serif, system-ui, -apple-system, Segoe UI, Roboto, '
   + 'Helvetica Neue, Arial, sans-serif';
 

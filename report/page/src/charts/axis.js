@@ -9,7 +9,7 @@ import { linearStep, linearTicks, logTicks, minorTicks, roundEnds } from './tick
 
 export const isNarrow = (context) => context.width < 520;
 
-// The least and the largest finite value, or null.
+// Returns the minimum and maximum finite value, or null.
 export function extent(values) {
   let low = Infinity, high = -Infinity;
   for (const value of values) {
@@ -21,9 +21,9 @@ export function extent(values) {
   return low <= high ? [low, high] : null;
 }
 
-const NARROWEST = 1.1; // a log axis' ends are at least so many times apart, or a value has no place
+const NARROWEST = 1.1; // least factor between the ends of a log axis
 
-// Where an axis of several decades ends: at the power of ten if that is near, else a little beyond.
+// The end of an axis of several decades: the power of ten if that is near, else slightly beyond.
 function beyond(value, rounded) {
   const power = 10 ** rounded(Math.log10(value) + (rounded === Math.floor ? 1e-9 : -1e-9));
   const away = Math.abs(Math.log(power / value));
@@ -52,7 +52,7 @@ function linearEnds({ range, from, to, most }) {
     to ?? Number((Math.ceil(high / step - 1e-9) * step).toPrecision(12)), step];
 }
 
-// The places that were asked for, as far as the axis shows two of them.
+// The requested ticks, if the axis shows at least two of them.
 function given(ticks, [low, high]) {
   const seen = ticks?.filter((tick) => tick >= low && tick <= high) ?? [];
   return seen.length > 1 ? seen : null;
@@ -71,7 +71,7 @@ export function scaleOf(context, { values, scale = 'linear', vertical = false, f
     return { type: 'log', min, max, named,
       all: own || vertical ? named : minorTicks(min, max, named) };
   }
-  if (ticks && !zoom) { // at places of their own: the axis goes a little beyond them
+  if (ticks && !zoom) { // ticks at given places: the axis extends slightly beyond them
     const [low, high] = [from ?? range[0], to ?? range[1]];
     const beyond = (high - low || Math.abs(low) || 1) * 0.03;
     return { type: 'value', min: low - beyond, max: high + beyond, named: ticks, all: ticks };
@@ -81,7 +81,7 @@ export function scaleOf(context, { values, scale = 'linear', vertical = false, f
   return { type: 'value', min, max, named, all: named, interval: step };
 }
 
-// ECharts' axis. `name` stands where it can be read; `format` writes a tick, or the unit does.
+// ECharts' axis. `name` is placed where it is readable; `format` writes a tick, or the unit does.
 export function axis(context, { name, unit, format, ...rest }) {
   const { theme } = context, { vertical = false } = rest;
   const { named, all, ...ends } = scaleOf(context, rest);

@@ -9,7 +9,7 @@ import { readingsOf } from './readings.js';
 
 const roomOf = (width) => Math.min(240, width * 0.4);
 
-// Whether each curve of the figure is one point, and all at the same place.
+// True if each curve of the figure is one point, all at the same place.
 export function isBars(curves) {
   return curves.length > 1 && curves.every(({ points }) =>
     points.length === 1 && points[0][0] === curves[0].points[0][0]);
@@ -22,7 +22,7 @@ export function barChart(plot, id) {
   const pointOf = (state, name, kind) => curves.find((curve) => curve.kind === kind
     && readingOf(curve).base === name
     && (kind === 'published' || readingOf(curve).reading === (state.reading ?? '')))?.points[0];
-  // What is not negative has no interval that is.
+  // An interval of a non-negative value does not go below zero.
   const least = Math.min(0, ...curves.map(({ points: [[, y]] }) => y)) < 0 ? -Infinity : 0;
   const values = [0, ...curves.flatMap(({ points: [[, ...rest]] }) => rest)
     .filter((y) => y !== null).map((y) => Math.max(least, y))];

@@ -31,7 +31,8 @@ const label = (context, text, more) => ({ type: 'text', silent: true,
   style: { text, fill: context.theme.muted, fontSize: 12, fontFamily: FONT, ...more.style },
   ...Object.fromEntries(Object.entries(more).filter(([key]) => key !== 'style')) });
 
-// What a ramp's colours mean, at the top right of a picture; the page has it beside the legend.
+// The meaning of a ramp's colours, at the top right of a picture. The page has it beside the
+// legend.
 function rampScale(context, { low, high }) {
   const stops = [0, 0.25, 0.5, 0.75, 1].map((offset) =>
     ({ offset, color: ramp(context.theme, offset) }));
@@ -50,11 +51,11 @@ const LINE = 14; // pixels between lines of 12-pixel letters
 export const nameLabels = (context, room) => ({ color: context.theme.text, fontSize: 12,
   lineHeight: LINE, interval: 0, width: room, overflow: 'break' });
 
-// How high the rows of bars are whose names are broken so.
+// The height of the rows of bars with names broken in this way.
 export const rowHeight = (names, room) => Math.max(34, 10 + LINE
   * Math.max(0, ...names.map((name) => linesOf(name, 12, room))));
 
-// Half of the name at the right end of an axis reaches beyond it.
+// Half of the name at the right end of an axis extends beyond it.
 function roomAtRight({ type, max, min, axisLabel }) {
   const last = axisLabel?.customValues?.at(-1);
   if (last === undefined || last < (type === 'log' ? max * 0.98 : max - (max - min) * 0.02))
@@ -119,7 +120,7 @@ export function band(context, name, i, points, opacity = 0.16) {
   };
 }
 
-// The same as thin bars, a little apart where several curves have one: `number` of `of`.
+// The same as thin bars, slightly apart where several curves have one: `number` of `of`.
 export function bars(context, name, i, points, { number, of }) {
   const { color } = style(context.theme, i);
   const aside = (number - (of - 1) / 2) * Math.min(3, 14 / of);
@@ -138,7 +139,7 @@ export function bars(context, name, i, points, { number, of }) {
   };
 }
 
-// Where a horizontal axis of a few counts has its ticks: there, and not between them.
+// The ticks of a horizontal axis of a few counts: at the counts, not between them.
 export function placeTicks(places, unit) {
   const isCount = unit === 'count' || (unit === 'ratio' && Math.max(...places) > 1);
   return isCount && places.length > 1 && places.length <= 12
@@ -180,7 +181,7 @@ export function nearest(list, wanted) {
   return low;
 }
 
-// Ratios of a whole are read as per cent, as papers write them.
+// Fractions are shown in per cent, as in papers.
 export function shareUnit(curves) {
   const unit = curves[0].y_unit;
   return unit === 'ratio' && curves.every(({ points }) => points.every(([, y]) => y <= 1.5))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where congestion sits: a bar for each run or scheme, its parts the places on a packet's way. Bars
- * begin at zero, so where values span decades each place is a dot on a log axis instead.
+ * The places of congestion: a bar for each run or scheme, its parts the places on a packet's way.
+ * Bars begin at zero. Where values span decades each place is a dot on a log axis instead.
  */
 import { FONT, style } from '../theme.js';
 import * as format from '../format.js';
@@ -60,7 +60,7 @@ const rowLines = (context, rows) => ({
 
 /*
  * One chart: `barsOf(state)` gives [{name, of: {place: {queueing, marks, …}}}]; `control` and
- * `settle` are what chooses them.
+ * `settle` choose the bars.
  */
 function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
   const { unit, caption, title, axis: axisName } = KINDS[kind];
@@ -161,14 +161,14 @@ function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
   };
 }
 
-// The state that these controls begin with.
+// The initial state of these controls.
 const firstOf = ({ controls }) => Object.fromEntries(controls.map(({ key, value }) =>
   [key, value]));
 
 const hasAny = (bars, kind) => bars.some((bar) => PLACES.some(([place]) =>
   (bar.of[place]?.[kind] ?? 0) > 0));
 
-// Runs side by side. Null for what there is none of.
+// Runs side by side. Null if there is none.
 export function runsCongestion(runs) {
   const bars = runs.filter(({ congestion }) => congestion?.length > 0).map((run) => ({
     name: run.label, of: Object.fromEntries(run.congestion.map((row) => [row.place, row])) }));
@@ -184,23 +184,23 @@ const MOST_BARS = 24; // of combinations
 // "dctcp" of "{name: dctcp, k: 22.5KB}".
 const short = (value) => /^\{name: ([^,}]+)/.exec(value)?.[1] ?? value;
 
-// Which says by itself what it is: "iofd", and not "0.4" or "true".
+// Values that are clear without their key: "iofd", but not "0.4" or "true".
 const isWord = (value) => /^(?!true|false)[a-z_{]/i.test(value);
 
-// Short where that tells them apart.
+// Short if that is unique.
 function shortened(names) {
   const list = names.map(short);
   return names.map((name, i) => (list.indexOf(list[i]) === list.lastIndexOf(list[i]) ? list[i]
     : name));
 }
 
-// "dcqcn", or "degree 4": which of an axis' values, and of which axis if it does not say so itself.
+// "dcqcn", or "degree 4": the value of an axis, with the axis if the value alone is unclear.
 const named = (sweep, { key }, value) => (!isWord(value) ? `${key.replace(/^.*\./, '')} ${value}`
   : /^congestion_control(\.name)?$/.test(key) ? schemeName(value, pfcOf(sweep)) : value);
 
 /*
- * What combinations are called: by the values of the axes that differ, the main axis first. Schemes
- * of a figure may differ in many: there, without the values that most of them have.
+ * The names of combinations: by the values of the axes that differ, the main axis first. If schemes
+ * of a figure differ in many values, the values that most of them have are left out.
  */
 function combinationNames(sweep, main, combinations) {
   const valueAt = (i, k) => sweep.axes[i].values[sweep.combinations[i][k]];
@@ -263,16 +263,16 @@ export function sweepCongestion(sweep) {
         combination))
       .filter(({ of }) => Object.keys(of).length > 0);
   };
-  // Schemes are names, and so are the bars at first; the rest is as in the first combination.
+  // Schemes are names, and so are the bars at first. All else is as in the first combination.
   const first = Math.max(0, sweep.done.findIndex((done) => done > 0));
   const isNamed = (i) => sweep.axes[i].values.some((value) => !format.parse(value));
   const along = sweep.axes.map((_, i) => i).sort((a, b) => Number(isNamed(b)) - Number(isNamed(a))
     || Number(/congestion_control/.test(sweep.axes[b].key))
       - Number(/congestion_control/.test(sweep.axes[a].key))
     || sweep.axes[b].values.length - sweep.axes[a].values.length)[0] ?? -1;
-  // Where not all combinations are there, schemes differ in more than one of their values.
+  // If not all combinations exist, schemes differ in more than one of their values.
   const isGrid = ran.length === sweep.axes.reduce((all, { values }) => all * values.length, 1);
-  // Of too many, those with one value of the longest other axis.
+  // If there are too many: those with one value of the longest other axis.
   const other = sweep.axes.map((_, i) => i).filter((i) => i !== along)
     .sort((a, b) => sweep.axes[b].values.length - sweep.axes[a].values.length)[0];
   const inAll = (only) => (ran.length <= MOST_BARS ? ran
@@ -291,7 +291,7 @@ export function sweepCongestion(sweep) {
         value: String(numberAt(i, first)), options: values.map((value, k) => [String(k), value]),
         visible: (now) => now.x !== 'all' && String(i) !== now.x && values.length > 1 })),
     ],
-    // Not every combination need be there: then those of the first one that is.
+    // If not every combination exists: those of the first one that does.
     settle(state, key) {
       if (barsOf(state).length > 0)
         return;

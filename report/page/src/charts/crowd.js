@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Too many lines to tell apart: those with the most stay lines, the rest are a band.
+// Too many lines to distinguish: those with the highest values stay lines, the rest becomes a band.
 import { nearest } from './base.js';
 import { times } from './time.js';
 

@@ -12,9 +12,9 @@ const QUANTITIES = {
   goodput: { title: 'Goodput of flows', unit: 'bps', name: 'goodput' },
 };
 
-const FEW = 200; // flows: their shares are seen as steps
+const FEW = 200; // flows: with so few, their shares are visible as steps
 
-// The sizes that any of the runs has, largest last, all of them first.
+// The sizes that at least one run has: all of them first, then ascending.
 function sizeOptions(runs) {
   if (isOneSize(runs))
     return [['0-null', 'all sizes']];
@@ -32,8 +32,8 @@ export function distribution(runs, grid, quantity, caption) {
   const field = `${quantity}_curve`;
   const rangeOf = (run, state) =>
     run.flows.ranges.find((range) => `${range.from}-${range.to}` === state.size);
-  // [[value, percent], …]; of the steps beyond what so many flows can tell the first stays: there
-  // the largest value begins, and a line without it would rise to it aslant.
+  // [[value, percent], …]. Of the steps that the number of flows cannot resolve, the first stays:
+  // there the largest value begins. Without it the line would rise to that value at an angle.
   const curve = (run, state) => {
     const range = rangeOf(run, state);
     if (!range?.[field])

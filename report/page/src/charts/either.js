@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chart that is one of several by a choice of its state: the same data in another form.
+// A chart with several forms of the same data; its state chooses one.
 
-// `forms(state)`: the key of the form that is shown, of `all`: {key: chart}.
+// `forms(state)`: the key of the shown form, of `all`: {key: chart}.
 export function either(common, all, form) {
   const of = (state) => all[form(state)];
   return {

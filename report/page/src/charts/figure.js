@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A paper's plots: what was measured, with its interval, beside what was published.
+// A paper's plots: the measured values, with their interval, beside the published ones.
 import { style } from '../theme.js';
 import * as format from '../format.js';
 import { barChart, isBars } from './bars.js';
@@ -12,7 +12,7 @@ const MOST_BANDS = 4; // more of them are mud
 const isPublished = (curve) => curve.kind === 'published';
 const hasSpread = ([, , low, high]) => low !== null && high !== null;
 
-// All plots of a figure, the ids of several with their numbers.
+// All plots of a figure. With several, their ids have numbers.
 export function figureCharts(figure, id) {
   const plots = figure.plots.map((plot) => ({ ...plot, title: plot.title || figure.info.title,
     curves: plot.curves.filter(({ points }) => points.length > 0) }))
@@ -23,8 +23,8 @@ export function figureCharts(figure, id) {
   });
 }
 
-// Where the vertical axis ends: all curves and points, and their intervals as far as these leave
-// the curves room: half of the height, or a decade.
+// The end of the vertical axis. It contains all curves and points. It contains their intervals if
+// the curves keep enough room: half of the height, or a decade.
 function heights(curves, log) {
   const ys = curves.flatMap(({ points }) => points.map(([, y]) => y));
   const ends = curves.flatMap(({ points }) => points.filter(hasSpread).flatMap(([, , low, high]) =>
@@ -33,12 +33,12 @@ function heights(curves, log) {
   if (log)
     return [...ys, ...ends.map((y) => Math.min(high * 10, Math.max(low / 10, y)))];
   const room = Math.max(high, 0) - Math.min(low, 0);
-  const least = low < 0 ? low - room : 0; // what is not negative has no interval that is
+  const least = low < 0 ? low - room : 0; // a non-negative value has a non-negative interval
   return [0, ...ys, ...ends.map((y) => Math.min(high + room, Math.max(least, y)))];
 }
 
 function plotChart(plot, id) {
-  // A label has one colour, whether measured or published, in any reading.
+  // A label has one colour, measured or published, in any reading.
   const { curves } = plot;
   const { of: readingOf, bases: labels, controls } = readingsOf(curves);
   const shown = (state) => curves.filter((curve) => isPublished(curve) || state.reading === 'all'
@@ -55,10 +55,11 @@ function plotChart(plot, id) {
   const xText = (x) => format.tick(x, unitX);
   const spreadText = (point) => (hasSpread(point) && point[2] !== point[3]
     ? ` (${format.value(point[2], unitY)} to ${format.value(point[3], unitY)})` : '');
-  // Of all readings side by side, those that are not judged are dashed.
+  // With all readings side by side, those that are not judged are dashed.
   const isOther = (state, curve) => state.reading === 'all' && readingOf(curve).reading !== '';
   const nameOf = (curve) => (isPublished(curve) ? `${curve.label}, published` : curve.label);
-  // Which are drawn with their interval as a band, or as bars: the band is for the one looked at.
+  // Which curves have their interval as a band, and which as bars. The highlighted one has the
+  // band.
   const measuredOf = (context, state) => shown(state).filter((curve) => !isPublished(curve)
     && !context.hidden?.has(nameOf(curve)));
 

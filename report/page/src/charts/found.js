@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run finds by itself and keeps over time, without anybody having named it: the ports with
-// the longest queues, and the flows that lost the most time.
+// Series that a run chooses by itself and keeps over time: the ports with the longest queues, and
+// the flows that lost the most time.
 import * as format from '../format.js';
 import { overTime } from './series.js';
 
@@ -8,10 +8,10 @@ const most = ({ mean }) => mean.reduce((best, value) => Math.max(best, value ?? 
 const ofOne = (run) => `run ${run}`; // no port has such a name
 
 /*
- * A chart of what each run has, the first thing first: all of one run, the first one of each of
- * several, or one thing of every run that has it. `of(run)`: its series; `nameOf(series)`;
- * `first`: what the choice of the first ones is called; `entities`: whether there is a choice of
- * one thing. `more`: what else overTime takes.
+ * A chart of these series for each run, the first one first: all of one run, the first one of each
+ * of several, or one entity of every run that has it. `of(run)`: its series; `nameOf(series)`;
+ * `first`: the name of the choice of the first ones; `entities`: true if one entity can be chosen.
+ * `more`: further members for overTime.
  */
 function found(runs, { of, nameOf, first, entities, ...more }) {
   const all = runs.map(of), several = runs.length > 1;

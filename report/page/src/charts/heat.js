@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many lines over time as a picture: a row each, its colour what was measured at that moment.
+// Many lines over time as a picture: a row each, coloured by the value at that time.
 import { ramp } from '../theme.js';
 import * as format from '../format.js';
 import { axis, isNarrow } from './axis.js';
@@ -9,7 +9,7 @@ import { textWidth } from './text-width.js';
 import { bounds, times } from './time.js';
 
 const COLUMNS = 96;
-const LEVELS = 16; // shades, so that neighbours of one shade are drawn as one bar
+const LEVELS = 16; // number of shades; neighbours of one shade are drawn as one bar
 
 const rowSize = (count) => Math.max(7, Math.min(16, Math.floor(620 / count)));
 
@@ -43,8 +43,8 @@ export function bars(series, [from, to], most) {
     value: sum / (end - begin) }));
 }
 
-// What charts need of a heat map of `lines(state)`: [{name, series}]. `shared`: the scales of the
-// document; `peers(state)`: the series that share the colours.
+// The members of a chart for a heat map of `lines(state)`: [{name, series}]. `shared`: the scales
+// of the document; `peers(state)`: the series that share the colours.
 export function heat({ lines, noun, shared, peers }) {
   const most = (state) => shared.of(state, peers(state), lines(state).map(({ series }) => series))
     .flatMap(({ mean }) => mean).filter(Number.isFinite)

@@ -14,7 +14,7 @@ import { sweepHeat } from './sweep-heat.js';
 import { topology } from './topology.js';
 import { deflectedWays } from './way.js';
 
-// Charts that have something to show, their ids made the document's own.
+// Charts that have data. Their ids begin with the document's.
 const some = (id, list) => list.filter(Boolean).map((chart) =>
   ({ ...chart, id: chart.id === id ? id : `${id}-${chart.id}` }));
 
@@ -59,7 +59,7 @@ export function chartsOf(document, grid, id) {
     ...congestionCharts(document, id)];
 }
 
-// What a document is called in an address and in a file's name.
+// The name of a document in an address and in a file's name.
 export function idOf(document) {
   const name = document.kind === 'runs' ? document.scenario
     : document.kind === 'figure' ? document.info.figure || document.file.replace(/^.*\//, '')
@@ -80,6 +80,6 @@ export function uniqueIds(documents) {
   return ids;
 }
 
-// The state that a chart begins with.
+// The initial state of a chart.
 export const firstState = (chart) =>
   Object.fromEntries((chart.controls ?? []).map(({ key, value }) => [key, value]));

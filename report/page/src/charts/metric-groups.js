@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hundreds of metrics in an order in which one is found: what is asked for most, then by subject,
-// numbers in names as numbers; and a search by words of a name, its subject or its meaning.
+// Hundreds of metrics in a useful order: the usual ones first, then by subject, with numbers in
+// names sorted as numbers. Also a search by words of a name, its subject or its meaning.
 
 const FIRST = ['goodput', 'fct.all.p50', 'fct.all.p99', 'slowdown.all.p50', 'slowdown.all.p99',
   'jain', 'pauses', 'pause_time', 'marks', 'drops', 'retransmitted_packets', 'timeouts'];
@@ -40,7 +40,7 @@ export function grouped(list) {
     .filter(([, found]) => found.length > 0);
 }
 
-// True if each word of `wanted` stands in one of the texts.
+// True if each word of `wanted` occurs in at least one of the texts.
 export function matches(wanted, ...texts) {
   const all = texts.join(' ').toLowerCase();
   return wanted.toLowerCase().split(/\s+/).every((word) => all.includes(word));

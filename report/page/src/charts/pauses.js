@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When which port was held by PAUSE: a row a port, coloured by the share of each moment.
+// The times at which PAUSE held each port: a row for each port, coloured by the share of time.
 import { ramp } from '../theme.js';
 import * as format from '../format.js';
 import { axis, isNarrow } from './axis.js';
@@ -9,7 +9,7 @@ import { textWidth } from './text-width.js';
 
 const KINDS = ['core', 'aggregation', 'tor', 'host'];
 const KIND_NAMES = { core: 'core', aggregation: 'aggregation', tor: 'ToR', host: 'host' };
-const LEVELS = 8; // shades, so that neighbours of one shade are drawn as one bar
+const LEVELS = 8; // number of shades; neighbours of one shade are drawn as one bar
 
 // A port's bars: [first span, span after the last, share].
 function bars(port) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How deep watched queues were, for what share of the time: from exact histograms.
+// The depth of watched queues over the share of time, from exact histograms.
 import * as format from '../format.js';
 import { axis } from './axis.js';
 import { base, legend, line, pointer } from './base.js';

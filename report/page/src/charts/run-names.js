@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labels that tell the runs of a document apart.
+// Labels that distinguish the runs of a document.
 const MOST = 3; // parameters in a label
 
 const folder = (run) => (run.file.includes('/') ? run.file.replace(/\/[^/]*$/, '') : '');
@@ -17,7 +17,8 @@ function differing(runs) {
     .map((key) => [wordOf(key), tables.map((table) => table.get(key)[1])]);
 }
 
-// "switch.kmin=10KB, seed=7" for each run; beside one without overrides only what it does not have.
+// "switch.kmin=10KB, seed=7" for each run. Beside a run without overrides, only the differences
+// from it.
 function differences(runs) {
   const keys = differing(runs);
   if (new Set(runs.map(({ info }) => info.program)).size > 1)
@@ -31,7 +32,7 @@ function differences(runs) {
   });
 }
 
-// What a scheme is called: without congestion control there is PFC alone, or nothing at all. `pfc`:
+// The displayed name of a scheme. Without congestion control it is PFC alone, or nothing. `pfc`:
 // the value of switch.pfc, if it is known.
 export const schemeName = (name, pfc) => (name !== 'none' ? name
   : pfc === 'true' ? 'PFC alone' : 'no congestion control');
@@ -41,20 +42,20 @@ export const pfcOf = ({ parameters }) => parameters?.find(([key]) => key === 'sw
 
 export const schemeOf = (run) => schemeName(run.info.congestion_control, pfcOf(run));
 
-// The parts of "{name: dcqcn, g: 1/16}": its name and "g=1/16"; null of another value.
+// The parts of "{name: dcqcn, g: 1/16}": its name and "g=1/16"; null for any other value.
 function partsOf(value) {
   const [, name, rest] = /^\{name: ([^,{}]+)(?:, (.*))?\}$/.exec(value) ?? [];
   return name ? { name, rest: (rest ?? '').replaceAll(': ', '=') } : null;
 }
 
-// The value that the run was compared by: its last override, as the label may be cut.
+// The value that was compared: the run's last override, because the label may be cut.
 function comparedValue({ info: { label, compared }, overrides }) {
   const last = overrides?.at(-1) ?? '';
   return compared && last.startsWith(`${compared}=`) ? last.slice(compared.length + 1) : label;
 }
 
-// "true" and "7" say nothing without their key; the name of a scheme does. `brief`: without its
-// parameters.
+// "true" and "7" mean nothing without their key, but the name of a scheme does. `brief`: without
+// its parameters.
 function withKey(run, brief) {
   const { label, compared } = run.info;
   if (!label || !compared)
@@ -68,9 +69,9 @@ function withKey(run, brief) {
 
 const areOthers = (names) => names.every(Boolean) && new Set(names).size === names.length;
 
-// What was compared, else the parameters that differ, else the folder, else the scenario.
+// The compared value; else the parameters that differ, else the folder, else the scenario.
 export function nameRuns(runs) {
-  // Those of one comparison in the order of the command; others with what is least changed first.
+  // Runs of one comparison in the order of the command; others with the fewest overrides first.
   if (runs.every(({ info }) => info.variant && info.command === runs[0].info.command))
     runs.sort((a, b) => Number(a.info.variant) - Number(b.info.variant));
   else if (runs.every(({ overrides }) => overrides))
@@ -85,7 +86,7 @@ export function nameRuns(runs) {
   });
 }
 
-// What a document of runs is called.
+// The name of a document of runs.
 export function runsTitle({ scenario, compared, overrides }) {
   const key = compared ? `: ${wordOf(compared)}` : '';
   return `${scenario || 'Run'}${key}${overrides ? ` (${overrides})` : ''}`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured over time: goodput of all, of single flows or hosts, queues, PAUSE frames.
+// Values over time: goodput in total, of single flows or hosts, queues, PAUSE frames.
 import * as format from '../format.js';
 import { axis } from './axis.js';
 import { band, base, legend, line, nearest, pointer } from './base.js';
@@ -17,11 +17,11 @@ const meanOf = (series) => (series?.mean ?? []).reduce((sum, value) => sum + (va
 
 const DOTS = [2, 2.5];
 
-// Where a line is marked: [[time, value], …] of the spans of `line.events` that have any.
+// The marks on a line: [[time, value], …] of the spans of `line.events` that have events.
 const marksOf = ({ series, events }) => times(series).map((x, k) => [x, series.mean[k]])
   .filter(([x], k) => eventsAt(events, x) > 0 && Number.isFinite(series.mean[k]));
 
-// How many events there were in the span of `events` nearest to a time.
+// The number of events in the span of `events` nearest to a time.
 function eventsAt(events, x) {
   if (!events)
     return 0;
@@ -31,8 +31,8 @@ function eventsAt(events, x) {
   return Math.abs(at[k] - x) > half * 1.001 ? 0 : Math.round(events.mean[k] * samples);
 }
 
-// A line with its marks, or with the band from its least to its largest samples; nothing is drawn
-// below `floor`, where a log axis begins.
+// A line with its marks, or with the band from its smallest to its largest samples. Values below
+// `floor`, the start of a log axis, are not drawn.
 function drawn(context, one, floor = -Infinity) {
   const { name, series, i, dotted } = one;
   const at = times(series), seen = (value) => (Number.isFinite(value) ? Math.max(floor, value)
@@ -54,9 +54,9 @@ function drawn(context, one, floor = -Infinity) {
 
 /*
  * A chart of lines over time. `lines(state)`: [{name, series, i, dotted, events}]; `events`: a
- * series of counts, whose spans with any are marked on the line and named by `eventName`. `shared`:
- * the scales of the document; `peers(state)`: the series whose values these have a scale with. A
- * control `axis` says whether the vertical axis is log.
+ * series of counts; spans above zero are marked on the line and named by `eventName`. `shared`: the
+ * scales of the document; `peers(state)`: the series whose values share a scale. A control `axis`
+ * chooses a log or linear vertical axis.
  */
 export function overTime({ id, title, caption, controls = [], lines: all, yName, several, peers,
   shared = sharedScale([]), eventName = (count) => `${count} events` }) {
@@ -139,7 +139,7 @@ export function overTime({ id, title, caption, controls = [], lines: all, yName,
     },
     table(state) {
       const shown = all(state);
-      // Lines need not begin at the same time.
+      // Lines may begin at different times.
       const cell = ({ series: one, events }, x) => {
         const at = times(one), k = nearest(at, x);
         if (Math.abs(at[k] - x) > one.step_s * one.width)
@@ -188,7 +188,7 @@ const GOT = {
 export function throughput(run, number, several, shared = sharedScale([run])) {
   const partOf = ({ series: list }, key) => list.filter((series) => series.name === PARTS[key][0]
     && PARTS[key][1].test(series.entity) && series.mean.some((value) => value > 0));
-  // What has got something in any of the runs: they have the same rows.
+  // Receivers of data in at least one run: all runs have the same rows.
   const busy = Object.fromEntries(Object.keys(PARTS).map((key) => [key,
     new Set(shared.runs.flatMap((one) => partOf(one, key)).map(({ entity }) => entity))]));
   const of = (key) => run.series.filter(({ name, entity }) => name === PARTS[key][0]
@@ -224,7 +224,8 @@ const GAUGES = {
   limit: { option: 'limiter\u2019s rate', yName: 'rate', names: ['limit'] },
 };
 
-// What one run's connections knew: windows, round trips and limits, with shadow switches as marks.
+// The state of one run's connections: windows, round trips and limits, with shadow switches as
+// marks.
 export function connections(run, number, several, shared = sharedScale([run])) {
   const gaugeOf = ({ series: list }, name) => list.filter((series) => series.name === name
     && series.entity.startsWith('connection ') && series.mean.length > 0);
@@ -270,7 +271,7 @@ export function queueOverTime(runs, shared = sharedScale(runs)) {
   });
 }
 
-// Who sent the PAUSEs of all runs: switches, hosts (slow receivers and storms), or both.
+// The senders of the PAUSEs of all runs: switches, hosts (slow receivers and storms), or both.
 function pausingNodes(runs) {
   const sum = (name) => runs.reduce((all, { metrics }) => all + (metrics?.[name]?.[0] ?? 0), 0);
   const all = sum('pauses'), hosts = sum('pauses.host');

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The scales that the runs of a document share, so that their charts can be compared: one time
- * axis, one range of values, one meaning of a colour. A chart's state says where a reader wants it
- * otherwise: `own`, the scale of the chart's own data; `whole`, the whole time.
- *
- * The drain is what comes after the last flow has started: the slowest flows end there, and the
- * network is nearly empty. It is shaded, and shown for half as long as flows were starting.
+ * axis, one range of values, one meaning of a colour. A chart's state may differ: `own`, the scale
+ * of the chart's own data; `whole`, the whole time. The drain is the time after the last flow has
+ * started: the slowest flows end there, and the network is nearly empty. It is shaded, and shown
+ * for half of the time in which flows started.
  */
 import * as format from '../format.js';
 import { FONT, faded } from '../theme.js';
@@ -13,10 +12,10 @@ import { extent } from './axis.js';
 import { textWidth } from './text-width.js';
 import { bounds } from './time.js';
 
-const DRAIN = 0.5; // of the time before the last start: for so long the drain is shown
-const STEPS = 10; // samples: if flows start for no longer, all start at once, and nothing drains
+const DRAIN = 0.5; // share of the time before the last start: length of the drain
+const STEPS = 10; // samples: if flows start within fewer, there is no drain
 
-// When a run's series and its held ports begin and end, or null.
+// Returns begin and end of a run's series and its held ports, or null.
 function spanOf({ series = [], held }) {
   const { timeline } = held ?? {};
   return extent([...(bounds(series.filter(({ mean }) => mean.length > 0)) ?? []),
@@ -26,8 +25,8 @@ function spanOf({ series = [], held }) {
 const stepOf = ({ series = [] }) => Math.max(0, ...series.map(({ step_s: step }) => step ?? 0));
 
 /*
- * When the last flow of these runs started, if what comes after it is a drain; else null. `span`:
- * the time of the runs.
+ * Returns the start of the last flow of these runs if a drain follows; else null. `span`: the time
+ * of the runs.
  */
 export function lastStart(runs, span) {
   const [, last] = extent(runs.map(({ flows }) => flows?.last_start_s)) ?? [];
@@ -36,9 +35,9 @@ export function lastStart(runs, span) {
 }
 
 /*
- * What the charts of `runs` share. `time(state, own)`: the ends of a time axis, of all of them or
- * of the chart's own time; `drain(state)`: {from, until, cut}, or null: when it begins, when the
- * runs end, and whether that is not shown; `of(state, peers, own)`: whose values make the scale.
+ * The shared scales of `runs`. `time(state, own)`: the ends of a time axis, of all of them or of
+ * the chart's own time. `drain(state)`: {from, until, cut}, or null: its begin, the end of the
+ * runs, and if a part is not shown. `of(state, peers, own)`: the series whose values set the scale.
  */
 export function sharedScale(runs) {
   const span = extent(runs.flatMap((run) => spanOf(run) ?? []));
@@ -57,32 +56,32 @@ export function sharedScale(runs) {
   };
 }
 
-const APART = 20; // the largest value over the smallest: the smallest is not seen beside it
-const FLOOR = 1e-4; // of the largest value: a log axis begins there, with all that is smaller
+const APART = 20; // largest value over smallest; above it the smallest is invisible
+const FLOOR = 1e-4; // share of the largest value: start of a log axis
 
-// True if values are too far apart for a linear axis. What is 0 has no place on another one.
+// True if values are too far apart for a linear axis. A log axis has no place for 0.
 export function spansDecades(values) {
   const [low, high] = extent(values.filter((value) => value > 0)) ?? [1, 1];
   return high >= APART * low;
 }
 
-// Where a log axis of these values begins.
+// The start of a log axis of these values.
 export function floorOf(values) {
   const [low, high] = extent(values.filter((value) => value > 0)) ?? [1, 1];
   return Math.max(low, high * FLOOR);
 }
 
-// The control of a chart whose axis may be log; at first if these values are far apart.
+// The control of a chart that may have a log axis. Initially log if these values are far apart.
 export const axisControl = (values) => ({ key: 'axis', label: 'Axis',
   value: spansDecades(values) ? 'log' : 'linear',
   options: [['linear', 'linear'], ['log', 'log']] });
 
-// "last start 30.0 ms", and when the drain ends if that is not shown.
+// "last start 30.0 ms", and the end of the drain if that is not shown.
 export const drainText = ({ from, until, cut }) => `last start ${format.time(from)}`
   + (cut ? `; ends ${format.time(until)}` : '');
 
-// Draws the drain on a chart over time: a shade from the last start on, with its name above; behind
-// lines, or `over` what covers the picture.
+// Draws the drain on a chart over time: a shade from the last start on, with its name above. The
+// shade is behind lines, or `over` a picture.
 export function drainSeries(context, drain, over = false) {
   if (!drain)
     return [];

@@ -17,12 +17,12 @@ const PAIRS = {
   far: { label: 'p90 and p99.9', at: [1, 3] },
   mean: { label: 'mean and largest', at: [5, 4] },
 };
-const MOST_INTERVALS = 4; // runs: the intervals of more hide each other
+const MOST_INTERVALS = 4; // runs: with more, intervals hide each other
 
-// Where a range of sizes stands: its middle on a log axis.
+// The place of a range of sizes: its middle on a log axis.
 const middle = (range) => Math.sqrt(Math.max(range.from, 50) * (range.to ?? range.from * 2));
 
-// Bars of intervals, each with its ends: [[x, low, high, open], …]; an open one has no upper end.
+// Bars of intervals with end marks: [[x, low, high, open], …]; an open one has no upper end.
 function whiskers(context, name, i, points, { number, of }) {
   const { color } = style(context.theme, i);
   const aside = (number - (of - 1) / 2) * Math.min(5, 16 / of);
@@ -46,13 +46,13 @@ export function sizes(runs) {
   const ranges = (run) => run.flows.fine.filter((range) => range.delivered > 0);
   const edges = [...new Set(runs.flatMap((run) => ranges(run).map(middle)))].sort((a, b) => a - b);
   if (edges.length < 2)
-    return null; /* flows of one size: the distributions say it all */
+    return null; /* flows of one size: the distributions show everything */
   const atEdge = (run, edge) => ranges(run).find((range) => middle(range) === edge);
   const all = runs.flatMap(ranges);
   const offered = Object.entries(PAIRS).filter(([, { at: [, tail] }]) =>
     all.some((range) => percentileOf(range, 'slowdown', tail) !== null
       || percentileOf(range, 'fct', tail) !== null));
-  // The tail, where at least half of the sizes have it.
+  // The tail, if at least half of the sizes have it.
   const isKnown = (range, key) => percentileOf(range, 'slowdown', PAIRS[key].at[1]) !== null;
   const known = (key) => all.filter((range) => isKnown(range, key)).length;
   const first = known('tail') * 2 >= all.length ? 'tail' : known('near') > 0 ? 'near' : 'mean';
@@ -168,8 +168,8 @@ export function sizes(runs) {
   };
 }
 
-// The number of flows of each size, in a row above the chart; of numbers that would overlap, the
-// later ones are left out.
+// The number of flows of each size, in a row above the chart. If numbers would overlap, the later
+// ones are left out.
 function numbers(context, edges, counts) {
   let free = -Infinity;
   return {

@@ -12,15 +12,15 @@ import { estimate, initial, metricOptions } from './sweep.js';
 import { shortKeys, shortValues, valueName } from './sweep-names.js';
 import { textWidth } from './text-width.js';
 
-const DECADES = 30; // largest over least: from there on the colours are logarithmic at first
+const DECADES = 30; // largest over smallest; from there on the colours are initially logarithmic
 const SMALL = 11; // pixels of the letters at axes and in cells
 const CELL = 30; // least height of a cell with a value in it, in pixels
 const GAP = 18; // between panels
-const RAMP = 20; // height of what says what the colours mean, in a picture
+const RAMP = 20; // height of the colour legend in a picture
 
 const axisOf = (sweep, state, key) => Number(state[key]);
 
-// Which axes are shown at first: numbers along x as in the lines, the next along y, then panels.
+// The initial axes: numbers along x as in the lines, the next along y, then panels.
 function first(sweep) {
   const { metric, x, lines } = initial(sweep);
   const rest = sweep.axes.map((_, i) => String(i)).filter((i) => i !== x && i !== lines)
@@ -43,7 +43,7 @@ export function heatCells(sweep, state) {
   }).sort((a, b) => a.panel - b.panel || a.row - b.row || a.column - b.column);
 }
 
-// How colours follow values: {low, high, isLog, canBeLog, share(value)}.
+// The mapping of values to colours: {low, high, isLog, canBeLog, share(value)}.
 export function heatScale(values, wanted) {
   const [low, high] = extent(values) ?? [0, 0];
   const canBeLog = low > 0 && high > low;
@@ -53,7 +53,7 @@ export function heatScale(values, wanted) {
     share: (value) => (high > low ? (of(value) - of(low)) / (of(high) - of(low)) : 0.5) };
 }
 
-// Black or white letters, whichever stands out more on a colour "rgb(r,g,b)".
+// Black or white letters, by the higher contrast with a colour "rgb(r,g,b)".
 export function lettersOn(color) {
   const [r, g, b] = color.match(/\d+/g).map((part) => {
     const c = Number(part) / 255;
@@ -64,8 +64,8 @@ export function lettersOn(color) {
 }
 
 /*
- * Where panels and cells are, in pixels: {panels: [{x, y, title}], cellWidth, cellHeight, height,
- * …}. Panels stand beside each other as long as their values have room, else below each other.
+ * The place of panels and cells, in pixels: {panels: [{x, y, title}], cellWidth, cellHeight,
+ * height, …}. Panels are side by side while their values have room, else one below the other.
  */
 export function heatLayout(sweep, state, context, texts) {
   const [x, y, panels] = ['x', 'y', 'panels'].map((key) => axisOf(sweep, state, key));
@@ -91,7 +91,7 @@ export function heatLayout(sweep, state, context, texts) {
     xName: keys[x], yName: keys[y], height: Math.ceil(titles.length / beside) * panelHeight };
 }
 
-// A text that is cut where it has no room.
+// Cuts a text that has no room.
 function cut(text, room) {
   if (textWidth(text, SMALL) <= room)
     return text;
@@ -101,12 +101,12 @@ function cut(text, room) {
   return `${text.slice(0, length)}…`;
 }
 
-// What stands around the cells: names of panels, axes and values.
+// The labels around the cells: names of panels, axes and values.
 function frame(context, layout, offset, name) {
   const { theme } = context, { columns, rows, cellWidth, cellHeight, left } = layout;
   const text = (words, x, y, more = {}) => ({ type: 'text', silent: true, style: { text: words, x,
     y: y + offset, fill: theme.muted, fontSize: SMALL, fontFamily: FONT, ...more } });
-  // As many names below the cells as have room: all, or each second, third, …
+  // As many names below the cells as have room: all, or every second, third, …
   const widest = Math.max(...columns.map((name) => textWidth(name, SMALL))) + 6;
   const every = Math.ceil(Math.min(widest, 120) / cellWidth);
   const heading = context.print ? [text(name, 0, 4 - offset, { verticalAlign: 'top' })] : [];
@@ -147,7 +147,7 @@ function controls(sweep, state) {
   ];
 }
 
-// After a change no two of them are the same axis: the one that had it takes what is free.
+// After a change no two of them are the same axis: the other one gets the free axis.
 function settle(sweep, state, key, before) {
   if (!['x', 'y', 'panels'].includes(key))
     return;

@@ -16,12 +16,12 @@ export function t95(degrees) {
   return 1.95996 + 2.3722 / degrees + 2.8224 / degrees ** 2; // within 0.001 from there on
 }
 
-// Whether a metric has only values that are not negative, as most have: neither has its mean then.
+// True if a metric has only non-negative values, as most have. Then its mean is non-negative, too.
 const isNeverNegative = (metric) => (metric.least ?? metric.mean).every((value) =>
   value === null || value >= 0);
 
-// Mean and interval of a metric in one combination, or null.
-// Lists that are not there follow from the others: every done point has the number; no spread.
+// Mean and interval of a metric in one combination, or null. Missing lists have a default: every
+// done point has the number, and there is no spread.
 export function estimate(sweep, metric, combination, spread) {
   const mean = metric.mean[combination];
   if (mean === null || mean === undefined)
@@ -52,8 +52,8 @@ export function numbers(values) {
 }
 
 /*
- * Where an axis' values stand: numbers in their unit, or their place among the names. On a log axis
- * 0 stands to the left of the least value, where a tick says that it is 0.
+ * The places of an axis' values: numbers in their unit, or their place among the names. On a log
+ * axis 0 is left of the smallest value, with a tick "0".
  */
 export function places(values, scale) {
   const known = numbers(values);
@@ -71,10 +71,10 @@ export function places(values, scale) {
 
 const PREFERRED = ['slowdown.all.p99', 'goodput', 'throughput', 'fct.all.p99'];
 
-// The metrics that are shown at first, the best one first: what --metric of the sweep named.
+// The initial metrics, the best one first: the one that --metric of the sweep named.
 const preferred = ({ info }) => [...(info?.metric ? [info.metric] : []), ...PREFERRED];
 
-// Metrics by subject, with what they mean.
+// Metrics by subject, with their meaning.
 export function metricOptions(sweep) {
   const numberOf = new Map(sweep.metrics.map(({ name }, i) => [name, i]));
   return grouped([...numberOf.keys()]).flatMap(([group, names]) => names.map((name) => {
@@ -83,7 +83,7 @@ export function metricOptions(sweep) {
   }));
 }
 
-// The scales that suit what is shown.
+// The scales that suit the shown values.
 function scales({ axes, metrics }, { x, metric }) {
   const log = (values) => {
     const range = extent(values);
@@ -95,7 +95,7 @@ function scales({ axes, metrics }, { x, metric }) {
   };
 }
 
-// What a sweep shows at first.
+// The initial state of a sweep.
 export function initial(sweep) {
   const { axes, metrics } = sweep;
   const byLength = axes.map((_, i) => i).sort((a, b) =>
@@ -116,7 +116,7 @@ export function initial(sweep) {
 
 const axisOptions = (sweep) => sweep.axes.map(({ key }, i) => [String(i), key]);
 
-// Also those with one option, which the page does not show: the state has no other source.
+// Also controls with one option, which the page does not show: the state has no other source.
 function controls(sweep, state) {
   const list = [
     { key: 'metric', label: 'Metric', options: metricOptions(sweep), value: state.metric,
@@ -142,7 +142,7 @@ function controls(sweep, state) {
   return list;
 }
 
-// The lines that a state shows: [{name, i, points: [{value, number, combination, …estimate}]}].
+// The lines of a state: [{name, i, points: [{value, number, combination, …estimate}]}].
 export function sweepLines(sweep, state) {
   const metric = sweep.metrics[Number(state.metric)];
   const x = Number(state.x), lines = Number(state.lines);
@@ -163,7 +163,7 @@ export function sweepLines(sweep, state) {
   })).filter(({ points }) => points.length > 0);
 }
 
-// The number of the value that a pointer at `at` means; of names it may be the name itself.
+// The number of the value for a pointer at `at`, which may be a name.
 function nearestPlace({ at: list, named, scale }, values, at) {
   if (named && typeof at === 'string')
     return Math.max(0, values.indexOf(at));
@@ -182,7 +182,7 @@ export function ownTicks(values, scale, context) {
     ? sorted : undefined;
 }
 
-// "kmin = 5KB, kmax = 20KB": axes that go together have the same number.
+// "kmin = 5KB, kmax = 20KB": axes in step have the same number.
 export const zippedName = (sweep, number) => sweep.axes.map(({ key, values }) =>
   `${key} = ${values[number]}`).join(', ');
 
@@ -209,7 +209,7 @@ export function sweepChart(sweep, id, title) {
         ? ' Intervals that would reach below zero, where no value is, are cut there.' : ''}`;
     },
     controls: controls(sweep, first),
-    // Another axis along x: the lines are then those of the one that was there.
+    // Another axis along x: the lines are then those of the former axis.
     settle(state, key, before) {
       if (key === 'x' && state.lines === state.x)
         state.lines = before;
@@ -231,7 +231,7 @@ export function sweepChart(sweep, id, title) {
       const spreads = lines.flatMap(({ points }) => points.flatMap(({ low, high }) => [low, high]))
         .filter((value) => !log || value > 0);
       const xs = lines.flatMap(({ points }) => points.map(({ number }) => at[number]));
-      const floor = log ? Math.min(...ys) / 10 : -Infinity; // what a band may reach down to
+      const floor = log ? Math.min(...ys) / 10 : -Infinity; // lower end of a band
       const key = sweep.axes[Number(state.x)]?.key ?? '';
       const placed = (points) => [...points].map((point) => ({ ...point,
         x: at[point.number] })).sort((a, b) => a.x - b.x);
@@ -333,7 +333,7 @@ export function sweepDistribution(sweep, id) {
     ],
     height: (width) => (width < 520 ? 270 : 340),
     legendTitle: (state) => sweep.axes[Number(state.lines)]?.key,
-    // A value without a line has no flow that was delivered; one line alone needs its name then.
+    // A value without a line has no delivered flow. A single line then needs its name.
     legend: (state) => (sweep.axes[Number(state.lines)]?.values.length ?? 0) > 1
       && lines(state).map(({ name, i }) => ({ name, line: i })),
     option(context, state) {

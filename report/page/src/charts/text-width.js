@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How wide a text is in the page's fonts, where there is no canvas to measure on. Widths are those
-// of DejaVu Sans, the widest of the usual ones, so that a label is never cut: rather too much room.
+// The width of a text in the page's fonts, where there is no canvas to measure on. Widths are those
+// of DejaVu Sans, the widest of the usual ones, so labels are never cut.
 
 const WIDTHS = [ // of an em
   ['ijlI\u202f\u2009|\'.,:;!', 0.33], ['ft()[]{}/-"r ', 0.43], ['cksvxyzJL–−', 0.61],
@@ -18,8 +18,7 @@ export function textWidth(text, size) {
   return Math.ceil(sum * size);
 }
 
-// The lines that a text takes where lines are broken between words at `room` pixels; a word that
-// is wider than that is broken.
+// The lines of a text that is broken between words at `room` pixels. A wider word is broken, too.
 export function linesOf(text, size, room) {
   let lines = 1, used = 0;
   for (const word of String(text).split(' ')) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands at the ticks of an axis: all in one notation. On a linear axis, and on a log axis of
-// less than two decades, all in the prefix of the largest; small and large plain numbers all with
-// an exponent, or none.
+// The texts at the ticks of an axis, all in one notation. On a linear axis, and on a log axis of
+// less than two decades, all have the prefix of the largest. Plain numbers all have an exponent, or
+// none has.
 import * as format from '../format.js';
 
 const PREFIXES = {
@@ -12,7 +12,7 @@ const PREFIXES = {
 
 const THIN = '\u202f';
 
-// As many digits as the number has, with a true minus and grouped thousands.
+// All digits of the number, with a true minus and grouped thousands.
 function plain(value) {
   const [whole, rest] = String(Number(value.toPrecision(9))).split('.');
   const grouped = Math.abs(value) >= 10000 ? whole.replace(/\B(?=(\d{3})+$)/g, ',') : whole;
@@ -26,7 +26,7 @@ function exponent(value) {
   return `${Number(mantissa)}e${Number(power)}`.replaceAll('-', '−');
 }
 
-// Returns what writes the ticks `ticks` of one axis.
+// Returns the function that writes the ticks `ticks` of one axis.
 export function tickText(ticks, unit, isLog = false) {
   const sizes = ticks.map(Math.abs).filter((size) => size > 0);
   const most = Math.max(0, ...sizes), least = Math.min(most, ...sizes);

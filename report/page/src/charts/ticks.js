@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values an axis names. A reader can place the data if at least three values are named, and
-// if the outermost of them are not far from the axis' ends.
+// The values that an axis names. A reader can read the data if at least three values are named, and
+// if the outermost of them are near the axis' ends.
 
 const LEAST = 3;
-const FAR = 0.34;// of the axis: more than that without a name is too much at either end
+const FAR = 0.34;// share of the axis: the maximum without a name at either end
 
 const clean = (value) => Number(value.toPrecision(10));
 
-// The round distance of at most about `most` ticks between low and high.
+// The round distance that gives about `most` ticks between low and high.
 export function linearStep(low, high, most) {
   const rough = (high - low) / most;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -22,7 +22,7 @@ export function multiples(low, high, step) {
   return list;
 }
 
-// Multiples of `step`, or of the next smaller round one where these are too few.
+// Multiples of `step`, or of the next smaller round one if these are too few.
 export function linearTicks(low, high, step) {
   const list = multiples(low, high, step);
   return list.length >= LEAST ? list : multiples(low, high, linearStep(0, step * 0.4, 1));
@@ -45,15 +45,15 @@ function farthest(list, low, high) {
 }
 
 /*
- * The named values of a log axis: powers of ten where these say enough, with 3, with 2 and 5, or
- * with more between them where they do not; of less than a decade or so, round steps.
+ * The named values of a log axis: powers of ten if these are enough; otherwise with 3, with 2 and
+ * 5, or with more between them. For less than about a decade, round steps.
  */
 export function logTicks(low, high, most = 7) {
   const decades = Math.log10(high / low);
   const candidates = [];
   for (let every = 1; decades / every >= 1; every++)
     candidates.push(decadeTicks(low, high, [1], every));
-  candidates.reverse(); // fewest names first: the last one that fits has the most of them
+  candidates.reverse(); // fewest names first: the last one that fits has the most
   if (decades < 4)
     candidates.push(...[[1, 3], [1, 2, 5], [1, 2, 3, 5], [1, 2, 3, 5, 7]].map((factors) =>
       decadeTicks(low, high, factors)));
@@ -70,14 +70,14 @@ export function logTicks(low, high, most = 7) {
 
 const isPower = (value) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-9;
 
-// Powers of ten alone say it best where there are some; of the others, those with the most names.
+// Only powers of ten are best if there are several. Otherwise, the set with the most names.
 function preferred(lists) {
   const byLength = [...lists].sort((a, b) => b.length - a.length);
   return byLength.find((list) => list.length > LEAST && list.every(isPower)) ?? byLength[0];
 }
 
-// The unnamed ticks of a log axis, by which it is seen to be one: 2, 3, … 9 of each decade, unless
-// these are too close to each other.
+// The unnamed ticks that identify a log axis: 2, 3, … 9 of each decade, unless these are too close
+// to each other.
 export function minorTicks(low, high, named) {
   const all = Math.log10(high / low) > 6 ? decadeTicks(low, high, [1])
     : decadeTicks(low, high, [1, 2, 3, 4, 5, 6, 7, 8, 9]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The network in layers. Each half of a link has the colour of what its end sends, and a dashed
- * line beside it where that end was held by PAUSE. Names stand in the nodes, and links end at their
- * edges: no link crosses a name.
+ * The network in layers. Each half of a link is coloured by its end's utilisation. A dashed line
+ * beside it shows that PAUSE held that end. Names are in the nodes, and links end at their edges,
+ * so no link crosses a name.
  */
 import { FONT, ramp, style } from '../theme.js';
 import * as format from '../format.js';
@@ -90,7 +90,7 @@ function describe(topology, link) {
 const BOX = 16; // pixels: the height of a node with a name
 const HELD = 'held by PAUSE';
 const HELD_LINE = 3; // its colour
-const LEAST_HELD = 0.0005; // of the time: less is not drawn
+const LEAST_HELD = 0.0005; // share of the time; a smaller one is not drawn
 
 // A link from a to b in pixels: straight between layers, an arc within one.
 export function path(a, b, sameLayer) {
@@ -104,7 +104,7 @@ export function path(a, b, sameLayer) {
   return points;
 }
 
-// Use of the links that start at one layer and end at another, weighted by their number.
+// Use of the links between two layers, weighted by their number.
 function byTier(topology) {
   const tiers = new Map();
   for (const link of topology.links) {
@@ -126,9 +126,9 @@ function byTier(topology) {
   return [...tiers].map(([name, tier]) => ({ name, ...tier, mean: tier.sum / tier.links }));
 }
 
-// Where the nodes are in a picture: of each {x, y, wide, high, text, under}, x from 0 to 1 of the
+// The places of nodes in a picture: {x, y, wide, high, text, under} for each, x from 0 to 1 of the
 // picture, y the layer, sizes in pixels. A layer has names if there is room for all of them;
-// `under`: the name stands below the node.
+// `under`: the name is below the node.
 export function nodesIn(network, width) {
   const { places, present } = layout(network);
   const inside = width - 2 * MARGIN;
@@ -139,7 +139,7 @@ export function nodesIn(network, width) {
     const needed = (box) => textWidth(box.text, 10.5) + 8;
     const fit = (sizeOf) => layer.every((box, i) => i === 0
       || (box.x - layer[i - 1].x) * inside >= (sizeOf(box) + sizeOf(layer[i - 1])) / 2 + 4);
-    // Below hosts there is no link: their names may stand there.
+    // There is no link below hosts, so their names may be there.
     const fits = fit(needed), under = !fits && kind === 'host'
       && fit((box) => box.text.length * 6.2);
     const small = isNarrow({ width }) || inside / layer.length < 26 ? 7 : 10;

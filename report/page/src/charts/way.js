@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of a deflected flow, link by link and tier by tier, beside the ordinary one.
+// The path of a deflected flow, link by link and tier by tier, beside the ordinary one.
 import { FONT, style } from '../theme.js';
 import * as format from '../format.js';
 import { isNarrow } from './axis.js';
@@ -7,7 +7,7 @@ import { base, legend } from './base.js';
 
 const TIERS = ['host', 'tor', 'aggregation', 'core'];
 const TIER_NAMES = { host: 'host', tor: 'ToR', aggregation: 'aggregation', core: 'core' };
-const LOWER = 0.34; // of the distance of two tiers
+const LOWER = 0.34; // share of the distance of two tiers
 const TAKEN = { name: 'taken', line: 1, solid: true };
 const ORDINARY = { name: 'ordinary', line: 0, open: true, marker: 'circle' };
 
@@ -25,13 +25,13 @@ export function deflectedWays(run, number, several) {
   const flowOf = (state) => listed.find(({ flow }) => String(flow) === state.flow) ?? listed[0];
   const present = (flow) => TIERS.filter((kind) => ['taken', 'ordinary'].some((way) =>
     nodesOf(flow, way).some((node) => node.kind === kind)));
-  // Another node in the place of one of the other way stands a little lower.
+  // A node that replaces one of the other path is slightly lower.
   const isShared = (flow, hop) => nodesOf(flow, 'taken')[hop]?.node
     === nodesOf(flow, 'ordinary')[hop]?.node;
   const points = (flow, way) => nodesOf(flow, way).map((node, hop) =>
     [hop, present(flow).indexOf(node.kind)
       - (way === 'ordinary' && !isShared(flow, hop) ? LOWER : 0)]);
-  // Of a name: beside the line, not on it.
+  // The place of a name: beside the line, not on it.
   const placeOf = (list, i, taken, crowded) => {
     const [before, after] = [(list[i - 1] ?? list[i])[1] - list[i][1],
       (list[i + 1] ?? list[i])[1] - list[i][1]];
@@ -53,7 +53,7 @@ export function deflectedWays(run, number, several) {
     const { theme } = context, color = style(theme, look.line).color;
     const nodes = nodesOf(flow, way), taken = way === 'taken';
     const isCrowded = (i) => !isShared(flow, i) && i < flow.ordinary.length;
-    // A phone has room for the names at turns and where it was deflected.
+    // A phone has room only for the names at turns and deflections.
     const isNamed = (i, place) => (taken || !isShared(flow, i)) && (!isNarrow(context)
       || nodes[i].deflected || (taken ? place === 'top' || (place === 'bottom' && !isCrowded(i))
         : i === nodes.length - 1));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A chart on the page: its controls, legend and table, its tooltip for mouse and keyboard. It is
- * drawn when it comes near the window, and again for another theme, width or state.
+ * A chart on the page: its controls, legend and table, and its tooltip for mouse and keyboard. It
+ * is drawn when it comes near the window, and redrawn for another theme, width or state.
  */
 import echarts from '../charts/echarts.js';
 import { firstState } from '../charts/index.js';
@@ -20,7 +20,7 @@ const MARKERS = { rect: 'M8 2h8v8h-8z', triangle: 'M12 1.5l4.6 8.5h-9.2z',
   [PLUS]: 'M10.4 1.2h3.2v3.2h3.2v3.2h-3.2v3.2h-3.2v-3.2h-3.2v-3.2h3.2z',
   circle: 'M8 6a4 4 0 1 0 8 0a4 4 0 1 0-8 0z' };
 
-// The line or the marker that a series is drawn with, small.
+// A small line or marker of a series.
 function sample(entry) {
   const look = style(theme, entry.line);
   const shape = entry.dash || (!entry.solid && look.dash);
@@ -52,7 +52,7 @@ export class ChartView {
     this.chart = chart;
     this.state = firstState(chart);
     this.hidden = new Set();
-    this.searches = {}; // what is searched for in long lists
+    this.searches = {}; // the text of the search in long lists
     this.stop = -1;
     this.element = this.build();
     views.add(this);
@@ -91,7 +91,7 @@ export class ChartView {
       this.controls, this.legend, this.plot, help, this.said, this.data);
   }
 
-  // The legend of a small chart: names only, not too many, and what is published in one of them.
+  // The legend of a small chart: only names, not too many, and the published series in one of them.
   names(most = 6) {
     const all = this.chart.legend?.(this.state) || [];
     const published = all.find(({ open }) => open);
@@ -126,7 +126,7 @@ export class ChartView {
     this.stop = -1;
     this.zoom.axisChanged();
     this.fillControls();
-    // The controls were made again: the focus goes to the one that had it.
+    // The controls were made again: the control that had the focus gets it back.
     if (name?.startsWith(`${this.chart.id}-${key}`))
       [...this.controls.querySelectorAll('select, input')].find((element) => element.name === name
         && (element.type !== 'radio' || element.value === value))?.focus();
@@ -136,7 +136,7 @@ export class ChartView {
     this.onset?.(key, this.state[key]);
   }
 
-  // Takes over what was chosen in another chart.
+  // Takes over the choices of another chart.
   follow(key, value) {
     const before = this.state[key];
     this.state[key] = value;
@@ -151,7 +151,7 @@ export class ChartView {
     this.fillTable();
   }
 
-  // Other scales: the whole of the axis is another one, so that no part of it is selected.
+  // Other scales change the whole of the axis, so the selection is cleared.
   rescale(state) {
     Object.assign(this.state, state);
     this.stop = -1;
@@ -185,7 +185,7 @@ export class ChartView {
       ...buttons, ...(scale ? [scale] : []));
   }
 
-  // The series whose name in the legend is pointed at, or has the focus, stands out.
+  // The series that has the pointer or the focus in the legend is highlighted.
   look(name) {
     const looked = name !== null && !this.hidden.has(name) ? name : null;
     if (looked === this.looked || !this.picture)
@@ -230,7 +230,7 @@ export class ChartView {
     return typeof along === 'function' ? along(this.state) : along;
   }
 
-  // Where the curves are, in pixels of the plot.
+  // The area of the curves, in pixels of the plot.
   grid() {
     return this.picture?.getModel().getComponent('grid').coordinateSystem.getRect();
   }
@@ -243,7 +243,7 @@ export class ChartView {
       seen: { top: bar - top, bottom: innerHeight - top } });
   }
 
-  // Where the arrow keys lead, in the part that is shown.
+  // The stops of the arrow keys in the shown part.
   stops() {
     return this.zoom.among(this.chart.stops(this.state, this.zoom.part));
   }
@@ -326,7 +326,7 @@ const watcher = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: '400px' });
 
-// Charts that were drawn are drawn again when their width changes, or when they are shown again.
+// Charts that were drawn are redrawn when their width changes, or when they are shown again.
 const resizer = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     const view = [...views].find(({ plot }) => plot === target);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of its horizontal axis that a chart shows: selected by dragging or by key, and left by a
-// button, a double click or 0. Charts of time in one document show the same part.
+// The shown part of a chart's horizontal axis. It is selected by dragging or by keys, and cleared
+// by a button, a double click or 0. Charts over time in one document show the same part.
 import * as format from '../format.js';
 import { h } from './dom.js';
 import { dragging, moved, scaled, select } from './zoom.js';
 
 export class ChartZoom {
-  // `view`: the chart; `views`: all of the page.
+  // `view`: the chart; `views`: all charts of the page.
   constructor(view, views) {
     this.view = view;
     this.views = views;
@@ -42,7 +42,7 @@ export class ChartZoom {
     return this.axis.type === 'log';
   }
 
-  // After the chart was drawn with this axis.
+  // To be called after the chart was drawn with this axis.
   drawn(axis) {
     this.axis = axis;
     if (!this.part)
@@ -50,7 +50,7 @@ export class ChartZoom {
     this.fill();
   }
 
-  // Another axis has other parts; time stays.
+  // Another axis has other parts; the part of time stays.
   axisChanged() {
     if (!this.isTime)
       this.part = null;
@@ -90,7 +90,8 @@ export class ChartZoom {
       this.bar.querySelector('button')?.focus();
   }
 
-  // Plus and minus about `at`, or the middle; Shift with an arrow; 0. True if it was one of these.
+  // Plus and minus zoom about `at`, or the middle. Shift with an arrow moves. 0 clears. Returns
+  // true for one of these keys.
   onKey(event, at) {
     if (!this.isPossible)
       return false;
@@ -107,7 +108,7 @@ export class ChartZoom {
     return true;
   }
 
-  // Of the stops of the arrow keys, those in the part.
+  // The stops of the arrow keys that are in the part.
   among(stops) {
     if (!this.part)
       return stops;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The controls of a chart: few options are buttons, many are a list; a list in groups that is long
- * can be searched. `control`: {key, label, options: [[value, label, {group, words}], …]}.
+ * The controls of a chart: few options are buttons, many are a list. A long list in groups can be
+ * searched. `control`: {key, label, options: [[value, label, {group, words}], …]}.
  */
 import { matches } from '../charts/metric-groups.js';
 import { h } from './dom.js';
@@ -35,7 +35,7 @@ function list(name, { label, options }, now, set, search) {
     matches(search.text, text, about?.group ?? '', about?.words ?? ''));
   const filter = () => {
     const left = found();
-    const shown = left.some(([value]) => value === now) ? [] // what is shown stays in the list
+    const shown = left.some(([value]) => value === now) ? [] // the chosen entry stays in the list
       : options.filter(([value]) => value === now).map(([value, text]) =>
         [value, text, { group: 'Shown now' }]);
     select.replaceChildren(...optionElements([...shown, ...left], now));
@@ -56,7 +56,7 @@ function list(name, { label, options }, now, set, search) {
   return h('div', { class: 'searched' }, field, whole, count);
 }
 
-// `searches`: what is searched for, by the control's key: kept when controls are made again.
+// `searches`: the search text by the control's key. It is kept when controls are made again.
 export function controlElement(name, control, now, set, searches) {
   return control.options.length <= 3 ? buttons(name, control, now, set)
     : list(name, control, now, set, control.search && (searches[control.key] ??= { text: '' }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What made a document: scenario, parameters, version, command; the same for every kind.
+// The origin of a document: scenario, parameters, version, command. The same for every kind.
 import * as format from '../format.js';
 import { h, scroller, table } from './dom.js';
 import { parameterRows } from './parameters.js';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scales of a document's charts: shared by its runs or each chart's own, and how much of the
-// time. Each section with such charts has the choice; it is the same in all of them.
+// The scales of a document's charts: shared by its runs or each chart's own, and the shown part of
+// the time. Each section with such charts has the choice, which is the same in all of them.
 import { sharedScale } from '../charts/shared-scale.js';
 import { controlElement } from './controls.js';
 import { h } from './dom.js';
@@ -30,7 +30,7 @@ export class DocumentScale {
     return view;
   }
 
-  // The choice, for one more section; null if there is nothing to choose.
+  // The choice, for one more section; null if there is no choice.
   element() {
     if (this.offered.length === 0)
       return null;

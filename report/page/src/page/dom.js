@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements from code. Text is always text: nothing that a file says is read as HTML.
+// Elements from code. Text is always text: no text of a file is read as HTML.
 
 export function h(name, attributes = {}, ...children) {
   const element = document.createElement(name);
@@ -41,7 +41,7 @@ export function table({ columns, rows, caption, className }) {
         class: head[i]?.left ? 'left' : null }, cell ?? ''))))));
 }
 
-// Something wide that scrolls by itself, also with the keyboard.
+// A wide element with its own scrolling, also by keyboard.
 export function scroller(label, ...children) {
   return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label },
     ...children);

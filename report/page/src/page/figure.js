@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reproduced figure: curves beside published points, claims with verdicts, what differs.
+// A reproduced figure: curves beside published points, claims with verdicts, differences.
 import { figureCharts } from '../charts/figure.js';
 import * as format from '../format.js';
 import { ChartView } from './chart-view.js';
@@ -9,7 +9,7 @@ import { progress } from './progress.js';
 import { recordedVerdicts } from './recorded.js';
 import { explorer, failures, whereSection } from './sweep.js';
 
-// Each verdict has a word, a sign and a colour; any of them is enough.
+// Each verdict has a word, a sign and a colour; each of them alone is enough.
 const VERDICTS = {
   reproduced: { sign: '✓', name: 'reproduced', kind: 'good' },
   'in shape': { sign: '≈', name: 'in shape', kind: 'fair' },
@@ -32,7 +32,7 @@ function chip(verdict, unsure) {
   verdict.name + (unsure ? '?' : ''));
 }
 
-// How many claims have which verdict; those with a question mark are counted apart.
+// The number of claims with each verdict. Those with a question mark are counted separately.
 const counts = (claims) => Object.entries(VERDICTS).flatMap(([name, verdict]) =>
   [false, true].map((unsure) => ({ verdict, unsure, count: claims.filter((claim) =>
     claim.verdict === name && Boolean(claim.unsure) === unsure).length })))
@@ -60,7 +60,7 @@ function tally(claims) {
         h('b', {}, String(count)), ' ', chip(verdict, unsure)))));
 }
 
-// The verdicts by where the claims come from, if they come from several places.
+// The verdicts by the claims' sources, if there are several.
 function bySource(claims) {
   const sources = sourcesOf(claims);
   if (sources.length < 2)
@@ -73,11 +73,11 @@ function bySource(claims) {
   }));
 }
 
-// What a claim is about, as measured: the judged number, or that of another reading.
+// The measured value of a claim: the judged number, or that of another reading.
 function measured(claim, { measured: value, low, high, verdict } = claim) {
-  if (value === null) // judged without a number: what the claim is about did not happen
+  if (value === null) // judged without a number: the event of the claim did not happen
     return /reproduced|in shape/.test(verdict) ? 'never' : '–';
-  // In the words of the paper: per cent beside per cent.
+  // In the paper's unit: per cent beside per cent.
   const unit = claim.unit === 'ratio' && /%|point/.test(claim.published_text + claim.tolerance)
     ? 'share' : claim.unit;
   const text = format.value(value, unit);
@@ -99,7 +99,7 @@ function together(condition) {
     `${key} ${[...new Set(places.map((place) => place[i][1]))].join(' / ')}`).join(', ');
 }
 
-// Why a verdict is not better; what was said of an earlier claim is not said again.
+// Why a verdict is not better. Text of an earlier claim is not repeated.
 function explanation(claim, claims) {
   if (!claim.explanation || claim.verdict === 'reproduced')
     return null;
@@ -130,7 +130,7 @@ function claimTable(claims) {
     claims.some(({ unsure }) => unsure) ? `${IN_SHAPE} ?: ${UNSURE.toLowerCase()}` : IN_SHAPE));
 }
 
-// The claims under other readings of the paper: what the verdict would be, one column a reading.
+// The claims under other readings of the paper: the verdict of each reading in a column.
 function readingsTable(claims) {
   const labels = [...new Set(claims.flatMap(({ readings }) => readings.map(({ label }) => label)))];
   if (labels.length === 0)
@@ -174,7 +174,7 @@ export function figurePage(figure, id) {
     origin(id, [figure]));
 }
 
-// A figure in small, which leads to the whole.
+// A small figure that links to the full one.
 function card({ one, id }, show) {
   const [chart, ...others] = figureCharts(one, `${id}-small`);
   const open = (event) => {

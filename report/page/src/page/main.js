@@ -60,7 +60,7 @@ const pageOf = (one, id) => ({ runs: runsPage, sweep: sweepPage,
 
 const MOST_LINES = 2; // of tabs
 
-// Tabs in up to two lines, or the choice in their place; what has the focus hands it on.
+// Tabs in up to two lines, or a list in their place. The focus moves along.
 function fitTabs(top, bar, choice) {
   function fit() {
     const focused = document.activeElement;
@@ -101,7 +101,7 @@ function build() {
     id: `tab-${id}`, 'aria-controls': `panel-${id}`, onclick: () => show(id),
     onkeydown: (event) => moveTab(event, i) }, title));
 
-  // Where there is no room for all names, they are a list to choose from.
+  // If there is no room for all names, they become a list.
   const choice = h('select', { 'aria-label': 'Document', onchange: () => show(choice.value) },
     tabs.map(({ id, title }) => h('option', { value: id }, title)));
   const bar = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Documents' }, buttons);
@@ -155,7 +155,7 @@ function build() {
       show(location.hash.slice(1), true);
   });
 
-  // Paper shows everything, in light colours, as wide as the paper is.
+  // On paper: everything, in light colours, in the width of the paper.
   window.addEventListener('beforeprint', () => {
     document.documentElement.classList.add('printing');
     panels.forEach((panel, i) => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All numbers of runs side by side; of several, each beside its ratio to the first, the base.
+// All numbers of runs side by side. With several runs, each is beside its ratio to the first, the
+// base.
 import { isEnough } from '../charts/percentiles.js';
 import { schemeOf } from '../charts/run-names.js';
 import * as format from '../format.js';
@@ -14,21 +15,21 @@ const cause = (name, text) => ['Loss and recovery', `timeouts: ${text}`,
   metric(`timeouts.${name}`), (run) => numberOf(run, `timeouts.${name}`) > 0];
 const PERCENTILES = [50, 90, 99, 99.9];
 
-// A percentile of all flows as text; null if they are too few.
+// A percentile of all flows as text; null if there are too few.
 export const percentile = (name, p) => Object.assign((run) =>
   (isEnough(p, numberOf(run, 'flows.delivered')) ? metric(`${name}.all.p${p}`)(run) : null),
 { of: `${name}.all.p${p}` });
 
 const percentiles = (group, name) => [...PERCENTILES.map((p) =>
   [group, `p${p}`, percentile(name, p)]), [group, 'largest', metric(`${name}.all.max`)]];
-// A clock starts all flows: what the network carries is its load until arrivals stop. A rate over
-// the whole run, which the last straggler ends, would say something else.
+// A clock starts all flows: the network's throughput is its load until arrivals stop. A rate over
+// the whole run would depend on the last flow to end.
 export const isLoad = (run) => numberOf(run, 'load.alone') === 1;
 const hasLoad = (run) => run.metrics['load.offered'] !== undefined;
-// How evenly a layer of switches uses its uplinks.
+// The balance of a layer of switches over its uplinks.
 const uplinks = (where, switches) => ['Congestion', `busiest uplink over the mean, of ${switches}`,
   metric(`imbalance.${where}`), (run) => `imbalance.${where}` in run.metrics];
-// Rows of the table: [group, name, value of a run as text or null, whether a run has any of it].
+// Rows of the table: [group, name, value of a run as text or null, true if some run has a value].
 const ROWS = [
   ['Flows', 'started', metric('flows.started')],
   ['Flows', 'delivered', metric('flows.delivered')],
@@ -81,7 +82,7 @@ const ROWS = [
 
 const ALIKE = 0.05; // a ratio so near 1 is not shown
 
-// How many times a run's metric is the base's, "×41"; '' where that says nothing.
+// A run's metric relative to the base's, "×41"; '' if that has no meaning.
 export function ratioToBase(run, base, name) {
   const [value, of] = [run, base].map((one) => one.metrics[name]?.[0]);
   const times = value / of;
@@ -92,7 +93,7 @@ export function ratioToBase(run, base, name) {
 
 const isNothing = (text) => text === null || /^(0\D*|–)$/.test(text);
 
-// A small table for each group of rows. Rows that have nothing in any run are named below it.
+// A small table for each group of rows. Rows without a value in any run are named below it.
 export function comparison(runs) {
   const groups = [...new Set(ROWS.map(([group]) => group))];
   const [base] = runs;
@@ -120,7 +121,7 @@ export function comparison(runs) {
       zero.length > 0 && h('p', { class: 'caption' }, `None: ${names(zero)}.`),
       none.length > 0 && h('p', { class: 'caption' }, `Without a value: ${names(none)}.`));
   };
-  // Of a load there is no goodput, and of goodput no load.
+  // A load has no goodput, and a goodput no load.
   const shown = groups.filter((group) => ROWS.some((row) => row[0] === group && isShown(row)));
   return h('div', {}, runs.length > 1 && !wide && h('p', { class: 'caption numbers-about' },
     `×: how many times the value of ${base.label}, the base.`),

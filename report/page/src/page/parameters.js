@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effective parameters of runs or of a sweep, and who set them: the scenario, the sweep's axes
-// or nobody.
+// The effective parameters of runs or of a sweep, and their source: the scenario, the sweep's axes
+// or the default.
 
 // "workload[0].degree" is "workload.degree", and "recovery.name" is "recovery".
 const plain = (key) => key.replace(/\[0\]/g, '').replace(/\.name$/, '');
@@ -10,8 +10,8 @@ const axisOf = (axes, key) => axes.find((axis) => plain(axis.key) === plain(key)
   || plain(key).startsWith(`${plain(axis.key)}.`));
 
 // Rows {key, values, from}: a value of each source, which are {parameters, axes}; those that a
-// scenario sets, or all. A sweep's parameters are those of its first combination, so that what an
-// axis varies stands there as if the scenario had given it.
+// scenario sets, or all. A sweep's parameters are those of its first combination, so a varied value
+// appears as if the scenario had given it.
 export function parameterRows(sources, all) {
   const rows = new Map();
   sources.forEach(({ parameters, axes = [] }, i) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What PAUSEs did: where they began and what they held, the flows that they hurt, a deadlock.
+// The effects of PAUSEs: where they began and which ports they held, the victim flows, a deadlock.
 import { schemeOf } from '../charts/run-names.js';
 import * as format from '../format.js';
 import { h, scroller, table } from './dom.js';
@@ -78,7 +78,7 @@ export function victims(run, several) {
     scroller(title, table(shown)), note && h('p', { class: 'caption' }, note));
 }
 
-// A deadlock, flows that cannot arrive, parameters that do not fit: before anything else.
+// A deadlock, flows that cannot arrive, and parameters that do not fit come first.
 export function stop(run, several) {
   const { info } = run, { deadlock } = run.pauses;
   const label = several ? `${run.label}: ` : '';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a sweep came, and what it cannot run.
+// The progress of a sweep, and the combinations that it cannot run.
 import * as format from '../format.js';
 
 // Combinations that cannot be run: ["switch.kmin=900KB", why].

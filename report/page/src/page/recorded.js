@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts that were recorded beside the papers: of each how many claims have which, by where the
-// claims come from, and which program they are of.
+// Verdicts that were recorded beside the papers: the number of each verdict for each paper, by the
+// claims' sources, and the program's version.
 import { h, scroller, table } from './dom.js';
 
 const ALWAYS = ['reproduced', 'in shape', 'not reproduced'];

@@ -19,8 +19,8 @@ import { pauseForest, stop, victims } from './pauses.js';
 import { telling } from './telling.js';
 
 const hasTail = (run) => percentile('slowdown', 99)(run) !== null;
-// [name, value of a run, what is said about it, whether it is shown of a run]. Of several runs one
-// is enough.
+// [name, value of a run, its explanation, true if it is shown for a run]. With several runs, one
+// that shows it is enough.
 const TILES = [
   ['Flows delivered', metric('flows.delivered'),
     (run) => `of ${metric('flows.started')(run)}`],
@@ -80,7 +80,7 @@ function bySize(runs) {
       ['–: too few flows; p90 needs 10, p99 100, p99.9 1,000.', note].join(' '))];
 }
 
-// Views of charts, whose scales are `scale`'s to choose.
+// Views of charts whose scales `scale` chooses.
 const figures = (charts, wide, scale) => h('div', { class: wide ? 'charts' : 'charts two' },
   charts.map((chart) => {
     const view = new ChartView(chart);
@@ -92,7 +92,7 @@ function without(text) {
   return h('p', { class: 'without' }, text);
 }
 
-// The runs of several in which no port was held: their timelines are not there.
+// The runs of several in which no port was held: they have no timelines.
 function notHeld(runs) {
   const free = runs.filter((run) => numberOf(run, 'pauses') === 0 && !run.held.timeline?.ports
     .length).map(({ label }) => label);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How certain the metric of `oche run --until-stable` is, in words; null: the run had none.
+// The certainty of the metric of `oche run --until-stable`, in words; null: the run had none.
 import * as format from '../format.js';
 
 export function steady({ info, metrics }) {

@@ -37,7 +37,7 @@ export function failures(sweep) {
   ];
 }
 
-// The charts; a metric that is chosen in one is shown by all, and `told(number)` hears of it.
+// The charts. All show the metric that is chosen in one, and `told(number)` is called with it.
 export function explorer(sweep, id, told = () => {}) {
   const views = sweepCharts(sweep, id).map((chart) => new ChartView(chart));
   for (const view of views)
@@ -51,7 +51,7 @@ export function explorer(sweep, id, told = () => {}) {
   return views.map(({ element }) => element);
 }
 
-// What won, in sentences that follow the metric.
+// The winner, in sentences that follow the metric.
 function findings(sweep) {
   const element = h('div', { class: 'findings', 'aria-live': 'polite' });
   const fill = (number) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables without the columns that say nothing: those are in a sentence below it.
+// Tables without redundant columns, whose content becomes a sentence below.
 
 const NOTHING = new Set(['', '–']);
 const ROWS = 2; // a table of fewer says nothing twice
@@ -9,9 +9,9 @@ const textOf = (cell) => (cell === null || cell === undefined ? '' : String(cell
 const isText = (cell) => typeof cell !== 'object' || cell === null; // or an element
 
 /*
- * {columns, rows, note} of a table: without the columns, but for the first, that have the same text
- * in all of several rows. `keep`: names of columns that stay. The note says what those columns had;
- * '' if all are there.
+ * {columns, rows, note} of a table: leaves out columns, except the first, with the same text in all
+ * of several rows. `keep`: names of columns that stay. The note has the text of those columns; ''
+ * if there are none.
  */
 export function telling({ columns, rows, ...rest }, keep = []) {
   const isSame = (i) => rows.every((row) => isText(row[i])

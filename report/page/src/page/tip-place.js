@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where a tooltip stands: not on the curves that it explains. It is above them, else below, else at
- * the side that the pointer is not at. That of one of many rows is just below the row.
+ * The place of a tooltip: not on the curves that it explains. It is above them, else below, else on
+ * the side away from the pointer. With many rows it is just below the row.
  */
 
 const GAP = 8; // also for half a marker at their edge

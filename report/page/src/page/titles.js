@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What documents are called: no two alike. Sweeps of one scenario are told apart by their axes,
-// else by the parameters that differ, else by their folder.
+// Unique titles of documents. Sweeps of one scenario are distinguished by their axes, else by the
+// parameters that differ, else by their folder.
 
 // The name that the scenario gives itself, else "lossy" of scenarios/lossy.yaml.
 export const scenarioName = ({ info, parameters }) =>
@@ -9,7 +9,7 @@ export const scenarioName = ({ info, parameters }) =>
 
 const last = (key) => key.replace(/^.*\./, '');
 
-// The axes' names, in short where that tells them apart.
+// The axes' names, short if they stay unique.
 function axisNames({ axes }) {
   const short = axes.map(({ key }) => last(key));
   return axes.map(({ key }, i) => (short.indexOf(short[i]) === short.lastIndexOf(short[i])
@@ -18,7 +18,7 @@ function axisNames({ axes }) {
 
 const folder = ({ file }) => (file.includes('/') ? file.replace(/\/[^/]*$/, '') : file);
 
-// "duration=10ms" of the parameters that are not the same in all of `others`.
+// "duration=10ms" of the parameters that differ among `others`.
 function differing(one, others) {
   const axes = new Set([one, ...others].flatMap((sweep) => sweep.axes.map(({ key }) => key)));
   const valueIn = (sweep, key) => sweep.parameters.find(([name]) => name === key)?.[1];

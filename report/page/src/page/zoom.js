@@ -2,11 +2,11 @@
 // The selected part of an axis, [from, to], or null for all of it; `isLog`: of a log axis, where
 // steps are factors.
 
-const LEAST = 1e-4; // of the whole: nothing smaller is selected
+const LEAST = 1e-4; // share of the whole; a smaller part cannot be selected
 
 const onLine = (isLog) => (isLog ? [Math.log, Math.exp] : [(x) => x, (x) => x]);
 
-// The part from `from` to `to`, as far as the whole goes; null if that is all, or next to nothing.
+// The part from `from` to `to`, limited to the whole; null if that is all, or almost nothing.
 export function select(whole, [from, to], isLog) {
   const [line] = onLine(isLog);
   const low = Math.max(whole[0], Math.min(from, to)), high = Math.min(whole[1], Math.max(from, to));
@@ -24,7 +24,7 @@ export function scaled(whole, part, center, factor, isLog) {
   return select(whole, wanted.map(back), isLog) ?? part;
 }
 
-// The part moved by `share` of its length, to the ends of the whole at most.
+// The part moved by `share` of its length, within the whole.
 export function moved(whole, part, share, isLog) {
   if (!part)
     return null;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What won in a sweep, by how much, and whether the seeds can tell: a sentence for each task, such
- * as a load. Two means differ if their 95 % intervals do not overlap.
+ * The winner of a sweep, its lead, and if the seeds are enough to decide: a sentence for each task,
+ * such as a load. Two means differ if their 95 % intervals do not overlap.
  */
 import * as format from '../format.js';
 import { estimate, t95, zippedName } from '../charts/sweep.js';
@@ -15,7 +15,7 @@ const FEW = 3; // seeds: their intervals are wide
 const QUANTITIES = { slowdown: 'slowdown', fct: 'flow completion time' };
 const HIGHER = /goodput|throughput|jain|utilisation|delivered|carried|reached/;
 
-// "p99 slowdown"; a metric that is asked for less often has its own name.
+// "p99 slowdown"; a less usual metric has its own name.
 export function metricWords(name) {
   const found = /^(slowdown|fct)\.(\w+)\.(p[\d.]+|mean|max)$/.exec(name);
   if (!found)
@@ -25,7 +25,7 @@ export function metricWords(name) {
     : ` of flows of ${sizes.replaceAll('_', ' ')}`}`;
 }
 
-// "4.1 ± 0.3 ms", in one prefix; without a spread the mean alone.
+// "4.1 ± 0.3 ms", with one prefix; without a spread only the mean.
 export function withSpread({ mean, half }, unit) {
   if (!(half > 0) || half === Infinity)
     return format.value(mean, unit);
@@ -42,13 +42,13 @@ function seedsText(list) {
   return least === most ? `${most} seeds` : `${least} to ${most} seeds`;
 }
 
-// Whether one seed is all that there is to know: the fluid model knows no chance.
+// True if one seed is enough: the fluid model has no randomness.
 const isExact = ({ parameters = [], axes }) => !axes.some(({ key }) => key === 'model')
   && parameters.some(([key, value]) => key === 'model' && value === 'fluid');
 
 /*
- * The axes on which all of `tied` have one value, if all with these values are among them:
- * {same, free}, or null.
+ * The axes on which all of `tied` have one value, if all with these values are among them: {same,
+ * free}, or null.
  */
 function common(sweep, choices, tied, all) {
   const at = (i, { k }) => sweep.combinations[i][k];
@@ -58,7 +58,8 @@ function common(sweep, choices, tied, all) {
     ? { same, free: choices.filter((i) => !same.includes(i)) } : null;
 }
 
-// The sentence on the combinations `all` of one task, the best first. `seeds`: whether they tell.
+// The sentence on the combinations `all` of one task, the best first. `seeds`: true if they can
+// decide.
 function sentence(sweep, metric, { all, choices, at, name }, seeds) {
   const what = metricWords(metric.name), [best] = all;
   const word = HIGHER.test(metric.name) ? 'highest' : 'lowest';
@@ -103,7 +104,7 @@ function tasks(sweep, metric, seeds) {
     if (!known)
       return;
     const at = given.length > 0 ? ` at ${combinationName(sweep, k, given)}` : '';
-    // Beside others with a spread, one value alone says nothing of its own.
+    // Beside others with a spread, a single value does not count.
     const half = known.count > 1 || !seeds ? known.high - known.mean : Infinity;
     groups.set(at, [...(groups.get(at) ?? []), { ...known, k, half }]);
   });
@@ -114,12 +115,12 @@ function tasks(sweep, metric, seeds) {
     .filter(({ all }) => all.length > 1);
 }
 
-// Sentences on the metric of this number; none where nothing can be compared.
+// Sentences on the metric of this number; none if there is nothing to compare.
 export function sweepStory(sweep, number) {
   const metric = sweep.metrics[number];
   if (!metric)
     return [];
-  // Whether any combination has several, which show what is chance; the fluid model knows none.
+  // True if a combination has several seeds, which show randomness. The fluid model has none.
   const seeds = !isExact(sweep) && sweep.done.some((_, k) =>
     estimate(sweep, metric, k, 'none')?.count > 1);
   const found = tasks(sweep, metric, seeds), all = found.flatMap((task) => task.all);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where packets waited: for how long in all, at which links most, and at which port longest.
+// Where packets waited: total time, the links with the most, and the port with the longest.
 import * as format from '../format.js';
 import { byRun, metric } from './words.js';
 
@@ -13,14 +13,14 @@ const WORDS = {
   tor_to_host: 'on the last link to the receiver',
 };
 
-const MOST = 0.6; // of the waiting: so much at one place is said of it alone
-const MANY = 0.1; // of the packets: so many lost to failures make a mean over all say little
-export const LITTLE = 1e-6; // s: a packet that waits for no longer hardly waits
+const MOST = 0.6; // share of the waiting: above it one place is named alone
+const MANY = 0.1; // share of the packets: if failures lose more, a mean over all is misleading
+export const LITTLE = 1e-6; // s: a packet with a shorter time hardly waits
 
 export const total = (run) => (run.congestion ?? [])
   .reduce((sum, { queueing }) => sum + (queueing ?? 0), 0);
 
-// Places with most waiting first, each with its share.
+// Places in descending order of waiting, each with its share.
 export function places(run) {
   const all = total(run);
   return (run.congestion ?? []).filter(({ queueing, place }) => queueing > 0 && WORDS[place])
@@ -47,8 +47,8 @@ function detail({ worst_port: name, queueing_worst: mean, queue_max: most, queue
     : `${deep}; longest at ${name}, ${format.time(mean)} in the mean`;
 }
 
-// Of the packets that hosts sent, those that a failure took: they hardly waited, which lowers the
-// mean over all.
+// The share of sent packets that a failure took. They hardly waited, which lowers the mean over
+// all.
 function cut(run) {
   const gone = ['drops.link_down', 'drops.no_route', 'lost.link_down']
     .reduce((sum, name) => sum + metric(run, name), 0);
@@ -68,7 +68,7 @@ function one(run) {
   return `a packet waited ${format.time(all)} on its way, ${ofPlaces(list)}${detail(list[0])}`;
 }
 
-// Of files that say nothing of waiting: the link that was used most.
+// For files without waiting times: the most used link.
 function busiest(run) {
   const ends = (run.topology?.links ?? []).flatMap(({ ab, ba }) => [ab, ba]);
   if (ends.length === 0)

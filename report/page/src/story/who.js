@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waited: how many flows arrived, how much longer they took than alone, and of what size those
-// are that were slowed most.
+// Which flows waited: how many arrived, their slowdown, and the sizes that were slowed most.
 import * as format from '../format.js';
 import { against, byRun, metric, ofAll, some } from './words.js';
 
 const [P50, P99] = [0, 2]; // of a range's list of percentiles
-const ENOUGH = 5; // flows of a size that say something about it
-const TAIL = 100; // flows of which the slowest in a hundred is known
-const ALIKE = 0.01; // of the flows: so many more may be missing in one run than in another
+const ENOUGH = 5; // flows of a size for a meaningful value
+const TAIL = 100; // flows for a 99th percentile
+const ALIKE = 0.01; // share of the flows: accepted difference of missing flows
 
 const whole = (run) => run.flows.ranges.find(({ from, to }) => from === 0 && to === null);
 
-// Completion times stand for slowdowns where the time alone is not known.
+// Completion times replace slowdowns if the time alone is not known.
 export function quantityOf(runs) {
   const known = (name) => runs.every((run) => Number.isFinite(whole(run)?.[name]?.[P99]));
   return known('slowdown') ? 'slowdown' : known('fct') ? 'fct' : null;
@@ -46,7 +45,7 @@ function arrived(run) {
     : `${format.grouped(range.delivered)} of ${some(range.started, 'flow')} arrived (${left})`;
 }
 
-// Flows that did not arrive, or have no end, got something all the same.
+// Bytes also arrived of flows that did not arrive completely, or have no end.
 function without(run) {
   const rate = metric(run, 'goodput');
   return arrived(run) + (rate > 0 ? `; all hosts together received ${format.rate(rate)}` : '');
@@ -56,7 +55,7 @@ function spread(range, quantity) {
   const [middle, tail] = [range[quantity][P50], range[quantity][P99]];
   if (range.delivered === 1)
     return `it took ${text(middle, quantity)}`;
-  // The others may yet take any time.
+  // The others may still take any time.
   const [each, typical] = range.delivered < range.started
     ? ['each of these', 'the typical one of these'] : ['each', 'the typical one'];
   return tail / middle < 1.05 ? `${each} took about ${text(middle, quantity)}`
@@ -82,14 +81,14 @@ function missing(run) {
   return started > 0 ? 1 - delivered / started : 0;
 }
 
-// What a comparison of tails rests on.
+// The basis of a comparison of tails.
 function oneSeed(runs) {
   const seeds = new Set(runs.map((run) => run.info?.seed));
   return seeds.size === 1 && !seeds.has(undefined) ? ' (of one seed)' : '';
 }
 
-// Where a clock starts all flows: what part of the load was delivered while they arrived. A rate
-// over the whole run, which the last straggler ends, would say something else.
+// Where a clock starts all flows: the delivered part of the load while flows arrived. A rate over
+// the whole run would depend on the last flow to end.
 function load(run) {
   const share = metric(run, 'load.delivered_share'), drain = metric(run, 'load.drain');
   return `until arrivals stopped, ${format.percent(share)} of the offered ${
@@ -100,8 +99,8 @@ function load(run) {
 const loads = (runs) => (runs.every((run) => metric(run, 'load.alone') === 1)
   ? byRun(runs, load) : []);
 
-// Times are of flows that arrived. Where flows are missing, that is said first; where more are
-// missing in one run than in another, the times are of different flows and are not compared.
+// Times are of flows that arrived. Missing flows are reported first. If one run misses more than
+// another, the times are of different flows and are not compared.
 function several(runs) {
   const quantity = quantityOf(runs);
   if (!quantity)

@@ -4,7 +4,7 @@ import * as format from '../format.js';
 import { LITTLE, places, total } from './where.js';
 import { byRun, listed, metric, ofAll, some } from './words.js';
 
-const MUCH = 0.4; // of the waiting, where flows meet in one way: that is the reason
+const MUCH = 0.4; // share of the waiting where flows meet in one way: above it, that is the reason
 
 const MEETINGS = [
   [['host_nic'], 'flows of one sender shared its link'],
@@ -18,7 +18,7 @@ const MEETINGS = [
 const begun = (run) => (run.pauses?.tree ?? []).filter(({ parent, port }) =>
   parent === null && port).sort((a, b) => b.held_s - a.held_s);
 
-// Where ports were held, packets wait far from where it began: then that is said.
+// Where ports were held, packets wait far from the cause, so the cause is named.
 function meeting(run) {
   if (total(run) < LITTLE || begun(run).length > 0)
     return null;
@@ -29,7 +29,7 @@ function meeting(run) {
 }
 
 function roots(run) {
-  // A port may be the root of a tree for each of its classes, and is one port.
+  // A port may be the root of a tree for each of its classes, but counts as one port.
   const [first, ...others] = begun(run);
   const more = new Set(others.map(({ port }) => port).filter((port) => port !== first.port)).size;
   if (!first)
@@ -38,7 +38,7 @@ function roots(run) {
   return `, begun at ${first.port}${senders}${more > 0 ? ` and ${some(more, 'other port')}` : ''}`;
 }
 
-// Hosts that sent PAUSEs themselves: they are the reason why others had to.
+// Hosts that sent PAUSEs themselves: they are why other ports had to.
 function byHosts(run) {
   const [first, ...others] = run.pauses?.hosts ?? [];
   if (!first)
@@ -107,7 +107,7 @@ function marked(run) {
     ? `, and ${some(cnps, 'CNP')} slowed senders down` : ''}`;
 }
 
-// Without `said`, the meeting that is said already.
+// Without `said`, the meeting that was named already.
 function of(run, said) {
   const { deadlock = [] } = run.pauses ?? {};
   if (deadlock.length > 0)
@@ -121,7 +121,7 @@ function of(run, said) {
   return [met, ...done].filter(Boolean).join('; ');
 }
 
-// Of runs side by side, what they have in common first.
+// Runs side by side: common facts first.
 export function why(runs) {
   const [met, ...others] = [...new Set(runs.map(meeting))];
   if (runs.length === 1 || others.length > 0 || !met)

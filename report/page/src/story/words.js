@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How sentences about results are put together.
+// Building blocks of sentences about results.
 import * as format from '../format.js';
 
 // A metric of a run; 0 for one that the run does not have.
@@ -25,7 +25,8 @@ export function against(a, b) {
 
 const sentence = (text) => `${capital(text)}.`;
 
-// What several runs say, [[label, sentence], …]; once, without a label, if it is the same for all.
+// The sentences of several runs, [[label, sentence], …]. A sentence that all runs share comes once,
+// without a label.
 export function byRun(runs, say) {
   const texts = runs.map((run) => sentence(say(run)));
   return texts.every((text) => text === texts[0]) ? [['', texts[0]]]
