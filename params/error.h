@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Errors that a user reads: "what is wrong; what would be right". A function that can refuse takes
- * a struct oche_error as its last argument, fills it in when it fails, and returns false or NULL:
+ * Errors that a user reads: "what is wrong; what would be right". A function that can fail takes a
+ * struct oche_error as its last argument, fills it in when it fails, and returns false or NULL:
  *     if (hosts == 0)
  *         return oche_fail(error, "hosts: %u; at least 1", hosts);
  */

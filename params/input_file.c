@@ -14,8 +14,8 @@
 #define FIRST_BYTES 4096
 
 /*
- * The contents of a pipe. The pipe stays open, and is not read again, so that no other file gets
- * its number.
+ * The contents of a pipe. The pipe stays open, and is not read again, so no other file gets its
+ * number.
  */
 struct kept {
     struct kept *next;
@@ -44,8 +44,8 @@ static bool is_readable_kind(const struct stat *status, struct oche_error *reaso
 }
 
 /*
- * Opens without waiting. The kind of file is looked at before, as opening a device may have an
- * effect, and after, as it may have changed.
+ * Opens without waiting. Checks the kind of file before, because opening a device may have an
+ * effect, and after, because it may have changed.
  */
 static int open_checked(const char *path, struct stat *status, struct oche_error *reason)
 {
@@ -67,7 +67,7 @@ static int open_checked(const char *path, struct stat *status, struct oche_error
     return -1;
 }
 
-/* Waits until there is something to read, or nothing more will come. */
+/* Waits until there are bytes to read, or no more will come. */
 static int wait_for(int fd, int milliseconds)
 {
     struct pollfd pipe = {.fd = fd, .events = POLLIN};
@@ -79,7 +79,7 @@ static int wait_for(int fd, int milliseconds)
     return ready;
 }
 
-/* True if somebody has the pipe open to write. tee takes nothing out of it. */
+/* True if a process has the pipe open for writing. tee takes no bytes out of it. */
 static bool has_writer(int fd)
 {
     int ends[2];
@@ -94,8 +94,8 @@ static bool has_writer(int fd)
 }
 
 /*
- * Waits until a pipe has bytes or is at its end. A named pipe whose writer has not come yet reads
- * as if it were at its end, but poll does not say that it is ready.
+ * Waits until a pipe has bytes or is at its end. A named pipe without a writer reads as if it were
+ * at its end, but poll does not report it as ready.
  */
 static bool wait_for_bytes(int fd, struct oche_error *reason)
 {
@@ -108,7 +108,7 @@ static bool wait_for_bytes(int fd, struct oche_error *reason)
                      OCHE_INPUT_QUIET_MS / 1000);
 }
 
-/* Reads all that is there into memory that grows with it, as most files are small. */
+/* Reads everything into memory that grows, because most files are small. */
 static bool read_all(int fd, bool is_pipe, size_t most, struct oche_input_file *file,
                      struct oche_error *reason)
 {

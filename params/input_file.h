@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads files that a user names: regular files and pipes, whole, into memory. Everything else
- * (folders, devices, sockets) is refused, and so is a file that is larger than the caller allows.
- *
- * A named pipe that nobody opens for writing is waited for for OCHE_INPUT_OPEN_MS, a writer that
- * writes nothing for OCHE_INPUT_QUIET_MS. What came through a pipe is kept, so that the same pipe
- * can be read again: a scenario or a list of flows is read more than once. The caller's threads
- * must not read at the same time.
+ * (folders, devices, sockets) is rejected, and so is a file that is larger than the caller allows.
+ * The wait for a writer of a named pipe ends after OCHE_INPUT_OPEN_MS, that for a silent writer
+ * after OCHE_INPUT_QUIET_MS. The bytes of a pipe are kept, because a scenario or a list of flows is
+ * read more than once. The caller's threads must not read at the same time.
  */
 #ifndef OCHE_PARAMS_INPUT_FILE_H
 #define OCHE_PARAMS_INPUT_FILE_H
@@ -37,16 +35,16 @@ bool oche_input_read(struct oche_input_file *file, const char *path, size_t most
 void oche_input_free(struct oche_input_file *file);
 
 /*
- * Opens a file to be read piece by piece: a regular file, or a pipe in which there is something to
- * read, or whose writer has gone. Returns a file descriptor, or -1 with `reason` as above.
+ * Opens a file to be read piece by piece: a regular file, or a pipe with bytes to read or without a
+ * writer. Returns a file descriptor, or -1 with `reason` as above.
  */
 int oche_input_open(const char *path, struct oche_error *reason);
 /* As oche_input_open, as a stream. Returns NULL, with `reason`, on failure. */
 FILE *oche_input_stream(const char *path, struct oche_error *reason);
 
 /*
- * Returns what has come through the pipe `path`, which belongs to this module; NULL if `path` is no
- * pipe that oche_input_read has read.
+ * Returns the bytes of the pipe `path`, owned by this module; NULL if `path` is no pipe that
+ * oche_input_read has read.
  */
 const struct oche_input_file *oche_input_of_pipe(const char *path);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which process of an MPI job this is, as its launcher says. */
+/* Reads from the launcher's variables which process of an MPI job this is. */
 #include "params/local_rank.h"
 
 #include <stddef.h>

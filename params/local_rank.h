@@ -6,7 +6,7 @@
 
 /*
  * False if the process is one of an MPI job (Open MPI, MPICH, Slurm) and not the first one of its
- * host: what concerns all of them is told by the first.
+ * host. Messages that concern all of them are printed by the first.
  */
 bool oche_is_first_of_host(void);
 

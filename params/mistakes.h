@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All mistakes of a text that a user wrote, so that one run of the program tells them all. The
- * first ones in the text are kept, whatever order they are found in; the others are counted.
+ * All mistakes of a text that a user wrote, so one run of the program reports them all. The first
+ * ones in the text are kept, in whatever order they are found. The others are counted.
  */
 #ifndef OCHE_PARAMS_MISTAKES_H
 #define OCHE_PARAMS_MISTAKES_H
@@ -18,10 +18,10 @@ struct oche_mistakes {
     struct {
         uint64_t place;
         struct oche_error error;
-    } kept[OCHE_MISTAKES_KEPT]; /* by place; those of one place as they were added */
+    } kept[OCHE_MISTAKES_KEPT]; /* by place; mistakes of one place in the order of adding */
 };
 
-/* Adds a mistake. `place` says where it is in the text; any number that grows with it will do. */
+/* Adds a mistake. `place` is any number that grows with its position in the text. */
 void oche_mistakes_add(struct oche_mistakes *mistakes, uint64_t place,
                        const struct oche_error *error);
 

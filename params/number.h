@@ -7,8 +7,8 @@
 
 /*
  * Reads a number that may have a unit of any kind: a time in seconds, a rate in bit/s, a size in
- * bytes, a share or a count as it is. "5us" is 5e-06, "10KB" 10000, "1%" 0.01, "1/256" 0.00390625.
- * False, and *number is NAN, for any other text.
+ * bytes, a fraction or a plain count. "5us" is 5e-06, "10KB" 10000, "1%" 0.01, "1/256" 0.00390625.
+ * Returns false and sets *number to NAN for any other text.
  */
 bool oche_number_parse(const char *text, double *number);
 

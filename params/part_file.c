@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TRIES 3 /* somebody may make the file again as soon as it is removed */
+#define TRIES 3 /* another process may make the file again as soon as it is removed */
 
-/* True if a program of ours is writing the file: it has a lock on it. */
+/* True if an oche program is writing the file: it has a lock on it. */
 static bool is_being_written(const char *part)
 {
     const int fd = open(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -21,7 +21,7 @@ static bool is_being_written(const char *part)
     return is_locked;
 }
 
-/* Removes what has the name, unless it is a device or a folder, or is being written. */
+/* Removes the file of this name, unless it is a device or a folder, or is being written. */
 static bool make_room(const char *part)
 {
     struct stat status;
@@ -39,7 +39,7 @@ static bool make_room(const char *part)
     return unlink(part) == 0 || errno == ENOENT;
 }
 
-/* Some file systems have no locks. There two programs must not write one file at a time. */
+/* Some file systems have no locks. There two programs must not write one file at the same time. */
 static void lock(int fd)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) != 0)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Temporary files, which get their final names by rename when they are complete.
- *
- * The folder may be one that others write to, such as /tmp. So the temporary file is always a new
- * one: what has its name already, from a run that was killed or from somebody else, is removed and
- * neither followed (a symbolic link) nor written to. The rename then replaces whatever has the
- * final name; of a symbolic link it replaces the link and leaves alone what that leads to.
+ * Temporary files, which get their final names by rename when they are complete. Other users may
+ * write to the folder, such as /tmp. So the temporary file is always a new one. A file of that
+ * name, from a killed run or another program, is removed. It is neither followed (a symbolic link)
+ * nor written to. The rename then replaces the file of the final name. A symbolic link is itself
+ * replaced, and its target does not change.
  */
 #ifndef OCHE_PARAMS_PART_FILE_H
 #define OCHE_PARAMS_PART_FILE_H
@@ -13,9 +12,9 @@
 #include <stdio.h>
 
 /*
- * Makes the file, for writing. Its descriptor has a lock, so that another program that is to write
- * the same file does not take the name away and have its own, unfinished one renamed. Returns the
- * descriptor, or -1 with errno; EBUSY: a program of this user is writing the file.
+ * Makes the file, for writing. Its descriptor has a lock. Otherwise another program that writes the
+ * same file could take the name and have its own, unfinished one renamed. Returns the descriptor,
+ * or -1 with errno; EBUSY: a program of this user is writing the file.
  */
 int oche_part_open(const char *part);
 /* As oche_part_open, as a stream. Returns NULL, with errno, on failure. */

@@ -63,9 +63,9 @@ static bool set_param(const char *scheme, const struct oche_param_table *table, 
 }
 
 /*
- * Fills in the defaults: the papers', unless `text` says preset=deployed. (Its times are those of
+ * Fills in the defaults: the papers', unless `text` has preset=deployed. (Its times are for
  * networks where a mark is answered within microseconds; the wire's are a thousand times as long.)
- * A wrong preset is left for set_param to refuse.
+ * set_param rejects a wrong preset.
  */
 static void read_defaults(const struct oche_param_table *table, union oche_scheme_params *params,
                           const char *text)
@@ -86,8 +86,8 @@ static void read_defaults(const struct oche_param_table *table, union oche_schem
 }
 
 /*
- * Fills in the defaults and the values in `rest` of the text. `given`: bit i: row i of the table
- * was there.
+ * Fills in the defaults and the values in `rest` of the text. `given`: bit i: the text has row i of
+ * the table.
  */
 static bool read_params(const char *scheme, const struct oche_param_table *table,
                         union oche_scheme_params *params, char *rest, uint64_t *given,
@@ -159,8 +159,8 @@ bool oche_recovery_parse(struct oche_recovery_choice *choice, const char *text,
 }
 
 /*
- * Returns what is wrong with the parameters, or NULL. Those that a device makes suit its network
- * are judged as they are then.
+ * Returns the error in the parameters, or NULL. Parameters that a device adapts to its network are
+ * checked with their adapted values.
  */
 static const char *wrong_with(const struct oche_cc_choice *choice)
 {

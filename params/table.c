@@ -88,10 +88,7 @@ void oche_table_title(struct oche_table *table, const char *text)
         oche_table_cell(table, "%s", "");
 }
 
-/*
- * Returns the number of characters of a UTF-8 text: that of the bytes that do not continue a
- * character.
- */
+/* Returns the number of characters of a UTF-8 text: its bytes without continuation bytes. */
 static size_t width_of(const char *text)
 {
     size_t width = 0;
@@ -206,7 +203,7 @@ static size_t end_of_fitting(const size_t *widths, size_t columns, size_t from, 
     return to;
 }
 
-/* Returns the number of tables of at most `most` columns that the columns need. */
+/* Returns the number of tables with at most `most` columns that the columns need. */
 static size_t tables_of(const size_t *widths, size_t columns, size_t most, size_t width)
 {
     size_t tables = 0;
@@ -220,7 +217,7 @@ void oche_table_print_within(const struct oche_table *table, size_t width, FILE 
 {
     size_t *widths = widths_of(table);
     const size_t columns = table->columns, least = tables_of(widths, columns, columns, width);
-    size_t most = 1; /* columns of a table: as few as do not need another table */
+    size_t most = 1; /* columns of a table: the fewest that need no further table */
 
     while (tables_of(widths, columns, most, width) > least)
         most++;

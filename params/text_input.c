@@ -28,7 +28,7 @@ bool oche_text_fail(struct oche_text_input *input, const char *format, ...)
     return false;
 }
 
-/* Returns the end of the line that begins at `from`, without what ends it. */
+/* Returns the end of the line that begins at `from`, without its line end. */
 static const char *end_of_line(const char *from, const char *end)
 {
     while (from < end && *from != '\n' && *from != '\r')
@@ -54,7 +54,7 @@ const char *oche_text_wide_encoding(const char *text, size_t bytes)
     return NULL;
 }
 
-/* Refuses what is no text. Sets *longest to the bytes of the longest line. */
+/* Rejects binary data. Sets *longest to the bytes of the longest line. */
 static bool is_text(struct oche_text_input *input, size_t *longest)
 {
     const char *wide = oche_text_wide_encoding(input->begin, (size_t)(input->end - input->begin));
@@ -108,7 +108,7 @@ void oche_text_rewind(struct oche_text_input *input)
     input->line = 0;
 }
 
-/* Returns the bytes of the blank that the text begins with; 0: it begins with something else. */
+/* Returns the bytes of the blank at the beginning of the text; 0: there is no blank. */
 static size_t blank_bytes(const char *text, const char *end)
 {
     static const char *const wide[] = {
@@ -149,8 +149,8 @@ static void copy_line(const char *from, const char *to, char *copy)
 }
 
 /*
- * True if the line is a comment as a whole. A sheet that pandas writes with semicolons begins with
- * one, too: an empty name of the first column.
+ * True if the whole line is a comment. A sheet that pandas writes with semicolons begins with one,
+ * too: an empty name of the first column.
  */
 static bool is_comment(const char *line)
 {
@@ -159,7 +159,7 @@ static bool is_comment(const char *line)
     return line[1] == ' ' || line[1] == '\t' || strchr(line + 1, ';') == NULL;
 }
 
-/* Cuts off the comment that ends the line. Within quotes there is none. */
+/* Cuts off the comment at the end of the line. Within quotes there is none. */
 static void cut_comment(char *line)
 {
     bool quoted = false;
@@ -221,7 +221,9 @@ static bool is_joint(const char *begin, const char *c)
     return *c == '_' && c > begin && is_digit(c[-1]) && is_digit(c[1]);
 }
 
-/* Reads what may follow the digits, such as e+06. Returns the text behind it; NULL if it is wrong.
+/*
+ * Reads an optional exponent after the digits, such as e+06. Returns the text behind it; NULL if it
+ * is wrong.
  */
 static const char *read_exponent(const char *text, int *exponent)
 {
@@ -401,7 +403,7 @@ char oche_text_separator(const char *line)
     return comma ? ',' : ' ';
 }
 
-/* True if the value, which begins with a quote, has the one that closes it. */
+/* True if the value begins with a quote and has a closing one. */
 static bool is_closed(const char *value)
 {
     unsigned quotes = 0;
@@ -413,8 +415,8 @@ static bool is_closed(const char *value)
 
 /*
  * Takes the quotes off the value, which begins with one. Returns the separator behind it, or the
- * end of the line. What stands between the closing quote and the separator stays: it is a mistake,
- * and so does the only quote of the rest of a line.
+ * end of the line. Text between the closing quote and the separator stays, because it is a mistake.
+ * An opening quote without a closing one stays, too.
  */
 static char *unquote(char *value, char separator)
 {
@@ -430,7 +432,7 @@ static char *unquote(char *value, char separator)
     while (*from != '\0' && *from != separator)
         *to++ = *from++;
     if (to < from)
-        memset(to, ' ', (size_t)(from - to)); /* are left out with the blanks */
+        memset(to, ' ', (size_t)(from - to)); /* left out, with the blanks */
     return from;
 }
 

@@ -5,8 +5,8 @@
  *
  * Lines end with \n, \r\n or \r, the last one perhaps with nothing. A byte-order mark of UTF-8 is
  * left out. Comments begin with # or //, or with ; or % at the beginning of a line. Unusual blanks,
- * such as the non-breaking one, count as blanks. Refused are UTF-16, UTF-32, NUL bytes, and lines
- * of more than OCHE_TEXT_LINE_BYTES.
+ * such as the non-breaking one, count as blanks. UTF-16, UTF-32, NUL bytes, and lines of more than
+ * OCHE_TEXT_LINE_BYTES are rejected.
  *
  * Numbers are decimal: 1000, +5, 1_000, 3.0, 1e6, 1.0e+02; with units as we write them: 10KB,
  * 10.5us, 10.5 us. No value but oche_text_real's goes through a floating-point number.
@@ -28,8 +28,8 @@ struct oche_text_input {
 };
 
 /*
- * Begins to read the text, which must stay until oche_text_end. Returns false with "NAME:LINE: …"
- * in `error` if it is refused; then nothing needs to be ended.
+ * Begins to read the text, which must stay valid until oche_text_end. Returns false with
+ * "NAME:LINE: …" in `error` if it is rejected; then nothing needs to be ended.
  */
 bool oche_text_begin(struct oche_text_input *input, const char *name, const char *text,
                      size_t bytes, struct oche_error *error);
@@ -39,8 +39,8 @@ void oche_text_end(struct oche_text_input *input);
 const char *oche_text_wide_encoding(const char *text, size_t bytes);
 
 /*
- * Returns the next line that has something, without comment and without blanks around it; NULL at
- * the end. It is good until the next call.
+ * Returns the next line with content, without comment and without blanks around it; NULL at the
+ * end. It is valid until the next call.
  */
 char *oche_text_next(struct oche_text_input *input);
 /* Goes back to the beginning. */
@@ -50,8 +50,8 @@ bool oche_text_fail(struct oche_text_input *input, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Returns what separates the values of a line: ';' if it has one, else ',', else ' ', which means
- * blanks and tabs, as many as there are. (Where semicolons separate, a comma is in a number.)
+ * Returns the separator of a line's values: ';' if it has one, else ',', else ' ', which means any
+ * number of blanks and tabs. (Where semicolons separate, a comma is part of a number.)
  */
 char oche_text_separator(const char *line);
 
@@ -63,26 +63,26 @@ char oche_text_separator(const char *line);
 char *oche_text_value(char **line, char separator);
 
 /*
- * Splits a line into values, of which the first `most` are stored. Returns how many there are
- * without empty ones at the end, such as after a trailing separator.
+ * Splits a line into values, and stores the first `most`. Returns how many there are, without empty
+ * ones at the end, such as after a trailing separator.
  */
 unsigned oche_text_split(char *line, char separator, char *values[], unsigned most);
 
-/* Reads a whole number. False if the text is none, or has more than 64 bits. */
+/* Reads a whole number. Returns false if the text is no number, or does not fit 64 bits. */
 bool oche_text_count(const char *text, uint64_t *value);
 /* Reads a size in bytes, or with its unit. */
 bool oche_text_bytes(const char *text, uint64_t *bytes);
 /*
  * Reads a time in seconds, or with its unit, of at most 24 digits, and rounds it to picoseconds.
- * False if the text is no time, or one of more than a hundred days.
+ * Returns false if the text is no time, or more than a hundred days.
  */
 bool oche_text_time(const char *text, oche_time *time);
-/* Reads a number that is not negative, perhaps with a %, which is not counted. */
+/* Reads a number that is not negative. A % after it is ignored. */
 bool oche_text_real(const char *text, double *value);
 
 /*
- * Returns what is wrong with a text that one of the above has refused: "is hexadecimal", "has a
- * comma, …"; or `else_this` if it is nothing usual.
+ * Returns the error in a text that one of the above has rejected: "is hexadecimal", "has a comma,
+ * …"; or `else_this` for an unusual error.
  */
 const char *oche_text_fault(const char *text, const char *else_this);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A stream whose text is in memory, as open_memstream's, of which no part is ever missing: glibc's
- * leaves out what it finds no memory for, and neither ferror nor fclose says so.
+ * A stream with its text in memory, like open_memstream, but never with a missing part. Without
+ * memory glibc's leaves out text, and neither ferror nor fclose reports it.
  */
 #ifndef OCHE_PARAMS_TEXT_STREAM_H
 #define OCHE_PARAMS_TEXT_STREAM_H
@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 /*
- * Returns a stream; when it is closed, *text is what was written (malloc'd, ended by a NUL), and
- * *bytes its length. Both must be there until then.
+ * Returns a stream. When it is closed, *text is the written text (malloc'd, ended by a NUL), and
+ * *bytes its length. Both variables must exist until then.
  */
 FILE *oche_text_stream_open(char **text, size_t *bytes);
 void oche_text_stream_close(FILE *out);

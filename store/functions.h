@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions for SQL. number_of(text): oche_number_parse, and NULL for what is no number.
- * exact(number): a JSON number with as many digits as it takes to have the same double again;
- * SQLite itself writes 15.
+ * Functions for SQL. number_of(text): oche_number_parse, or NULL for a text that is no number.
+ * exact(number): a JSON number with the digits that identify its double; SQLite itself writes 15.
  */
 #ifndef OCHE_STORE_FUNCTIONS_H
 #define OCHE_STORE_FUNCTIONS_H

@@ -77,7 +77,7 @@ static void take_file(struct oche_recorded *recorded, sqlite3_stmt *row)
         .key = text_of(row, 0), .path = text_of(row, 1), .digest = text_of(row, 2)};
 }
 
-/* Gives each row of the query to `take`. Returns false if the database cannot be read. */
+/* Calls `take` for each row of the query. Returns false if the database cannot be read. */
 static bool each_row(sqlite3 *database, const char *query, struct oche_recorded *recorded,
                      void (*take)(struct oche_recorded *, sqlite3_stmt *))
 {

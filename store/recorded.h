@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a run was made, from its results file: enough to repeat it. */
+/* The origin of a run, from its results file: enough to repeat it. */
 #ifndef OCHE_STORE_RECORDED_H
 #define OCHE_STORE_RECORDED_H
 
@@ -23,7 +23,7 @@ struct oche_recorded {
     size_t file_count;
 };
 
-/* True if the file is an SQLite database, as results files are; false also if it cannot be read. */
+/* True if the file is an SQLite database, as results files are. False also if it cannot be read. */
 bool oche_is_database(const char *path);
 
 /*

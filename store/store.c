@@ -96,7 +96,7 @@ static void run(struct oche_results *results, const char *sql)
         fail(results);
 }
 
-/* Makes one folder of `path`, unless it is there. */
+/* Makes one folder of `path`, unless it exists. */
 static bool make_folder(const char *folder, const char *path, struct oche_error *error)
 {
     struct stat status;
@@ -154,7 +154,7 @@ void oche_results_abandon(struct oche_results *results)
     free(results);
 }
 
-/* Returns the query's number; -1 if the file cannot be asked, as it is no database. */
+/* Returns the query's number; -1 if the file is no database. */
 static int64_t ask(sqlite3 *database, const char *query)
 {
     sqlite3_stmt *statement = NULL;
@@ -167,7 +167,9 @@ static int64_t ask(sqlite3 *database, const char *query)
     return number;
 }
 
-/* True if a run's results may take the place of `path`: it is a run's, of any schema, or empty. */
+/*
+ * True if a run's results may replace `path`: it has results of a run, of any schema, or is empty.
+ */
 static bool replaceable(const char *path)
 {
     struct oche_error reason;
@@ -211,8 +213,8 @@ struct oche_results *oche_results_create(const char *path, struct oche_error *er
     }
     results->begun = true;
     /*
-     * Nobody else reads the file before it has its final name, so it needs no journal and need not
-     * wait for the disk.
+     * No other process reads the file before it has its final name, so it needs no journal and need
+     * not wait for the disk.
      */
     run(results, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
     run(results, "PRAGMA user_version = " VALUE_OF(OCHE_RESULTS_SCHEMA));

@@ -100,10 +100,9 @@ struct oche_results_deflection {
 #define OCHE_RESULTS_PART ".part" /* appended to `path` while the file is unfinished */
 
 /*
- * Begins the results file `path`. An existing file of that name is replaced only by
- * oche_results_finish, and only if it has results of a run, of any schema, or is empty. Returns
- * NULL, with the error "path: what is wrong; …", if it has something else or the file cannot be
- * written.
+ * Begins the results file `path`. Only oche_results_finish replaces an existing file of that name,
+ * and only if it has results of a run, of any schema, or is empty. Returns NULL, with the error
+ * "path: what is wrong; …", if it has other contents or the file cannot be written.
  */
 struct oche_results *oche_results_create(const char *path, struct oche_error *error);
 

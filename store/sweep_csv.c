@@ -37,8 +37,8 @@ static char *axis_columns(sqlite3 *database, size_t axis_count, const char *func
 }
 
 /*
- * Returns likewise ", (…) AS "METRIC"" for each metric, as far as SQLite has columns; metrics.csv
- * has all.
+ * Returns likewise ", (…) AS "METRIC"" for each metric, up to SQLite's limit of columns;
+ * metrics.csv has all.
  */
 #define MOST_METRIC_COLUMNS 1900
 static char *metric_columns(sqlite3 *database, struct oche_error *why)
@@ -47,7 +47,7 @@ static char *metric_columns(sqlite3 *database, struct oche_error *why)
     sqlite3_stmt *names = NULL;
     int status = SQLITE_ROW;
 
-    sqlite3_str_appendall(columns, " "); /* what is empty would be NULL */
+    sqlite3_str_appendall(columns, " "); /* an empty text would be NULL */
     sqlite3_prepare_v2(database, "SELECT name FROM metric_names ORDER BY name", -1, &names, NULL);
     for (int i = 0; i < MOST_METRIC_COLUMNS && status == SQLITE_ROW; i++) {
         status = sqlite3_step(names);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stores what only figures have: claims, readings, plots, curves and differences. */
+/* Stores the tables that only figures have: claims, readings, plots, curves and differences. */
 #include "store/sweep.sql.h"
 #include "store/sweep_rows.h"
 

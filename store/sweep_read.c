@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads back what was stored about one point. */
+/* Reads back the stored data of one point. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -30,7 +30,9 @@ static sqlite3_stmt *ask(struct oche_sweep_store *store, const char *query, size
     return statement;
 }
 
-/* Calls `row` for each row of the answer. Returns false if there is none, or not the whole one. */
+/*
+ * Calls `row` for each row of the answer. Returns false if there is no row, or not all can be read.
+ */
 static bool each(struct oche_sweep_store *store, const char *query, size_t point,
                  void (*row)(sqlite3_stmt *, const struct oche_sweep_reader *),
                  const struct oche_sweep_reader *reader, size_t *count)

@@ -24,7 +24,7 @@ static bool add_column(sqlite3 *database, const char *table, const char *column,
     return run(database, sql);
 }
 
-/* Gives a figure the table of plots, and its claims what later files of schema 1 had. */
+/* Gives a figure the table of plots, and its claims the columns of later files of schema 1. */
 static bool to_schema_2(sqlite3 *database)
 {
     return run(database, plots_schema) &&

@@ -64,7 +64,7 @@ static void fail(struct oche_sweep_store *store)
     oche_fail(&store->error, "%s: cannot be written: %s", store->path, reason.text);
 }
 
-/* Refuses the file because of its contents. */
+/* Rejects the file because of its contents. */
 static bool refuse(struct oche_sweep_store *store, const char *why)
 {
     if (!store->failed)
@@ -148,7 +148,7 @@ static char *ask_info(struct oche_sweep_store *store, const char *key)
     return value;
 }
 
-/* True if the file begins as that of a sweep, whatever follows. */
+/* True if the file begins like that of a sweep. */
 static bool begins_as_sweep(const char *path)
 {
     unsigned char head[72];
@@ -177,7 +177,7 @@ static bool is_empty(struct oche_sweep_store *store, bool *empty)
     return true;
 }
 
-/* Refuses a file of which something is missing, such as one that was copied in part. */
+/* Rejects an incomplete file, such as one that was copied in part. */
 static bool is_whole(struct oche_sweep_store *store)
 {
     sqlite3_stmt *check = NULL;
@@ -211,8 +211,8 @@ static bool same(struct oche_sweep_store *store, const char *key, const char *wa
 }
 
 /*
- * Returns true if the file was begun by this sweep. Otherwise refuses the file and says what
- * differs.
+ * Returns true if the file was begun by this sweep. Otherwise rejects the file and reports the
+ * difference.
  */
 static bool is_same_sweep(struct oche_sweep_store *store,
                           const struct oche_sweep_description *description)
@@ -308,7 +308,7 @@ static void store_axes(struct oche_sweep_store *store,
     }
 }
 
-/* Makes all the tables or none, so that a file that was begun can always be continued. */
+/* Makes all the tables or none, so a file can always be continued. */
 static void make(struct oche_sweep_store *store, const struct oche_sweep_description *description,
                  bool figure)
 {
@@ -531,7 +531,7 @@ void oche_sweep_store_distribution(struct oche_sweep_store *store, size_t point,
 
 /* ---- reading, during the sweep ---- */
 
-/* Notices a reading that has ended before the last row. */
+/* Detects a reading that has ended before the last row. */
 static void end_reading(struct oche_sweep_store *store, sqlite3_stmt *list)
 {
     if (list != NULL && sqlite3_reset(list) != SQLITE_OK)

@@ -58,7 +58,7 @@ struct oche_sweep_store *oche_sweep_store_open(const char *path,
                                                const struct oche_sweep_description *description,
                                                bool restart, struct oche_error *error);
 /*
- * Makes a single file without a log of what was committed; to be called when nothing more will be
+ * Merges the log of committed data, so the sweep is a single file. To be called when all is
  * written, and before the results are shown. Returns false, with an error, if that fails, or if
  * anything has failed since the file was opened.
  */
@@ -66,7 +66,7 @@ bool oche_sweep_store_settle(struct oche_sweep_store *store, struct oche_error *
 void oche_sweep_store_close(struct oche_sweep_store *store);
 
 /*
- * Begin and commit a transaction: what is added between these two calls is stored completely or not
+ * Begin and commit a transaction: rows added between these two calls are stored completely or not
  * at all. The first failure (such as a full disk) is kept: this and every later commit reports it
  * and returns false.
  */
@@ -87,7 +87,7 @@ struct oche_sweep_point {
     uint64_t trace_hash;
     const size_t *numbers; /* the number of the point's value on each axis */
 };
-/* Adds a point. Removes what an earlier, failed attempt stored about it. */
+/* Adds a point. Removes the stored data of an earlier, failed attempt. */
 void oche_sweep_store_point(struct oche_sweep_store *store, const struct oche_sweep_point *point);
 void oche_sweep_store_metric(struct oche_sweep_store *store, size_t point, const char *name,
                              const char *unit, const char *help, double value);
@@ -160,7 +160,7 @@ struct oche_sweep_reader {
 };
 
 /*
- * Reads what is stored about a point that is done: its head, metrics by name, then distributions.
+ * Reads the stored data of a point that is done: its head, metrics by name, then distributions.
  * Returns false if the point is not done, or the file cannot be read.
  */
 bool oche_sweep_store_read(struct oche_sweep_store *store, size_t point,

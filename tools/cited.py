@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a citation leads to: docs/papers/README.md says which forms there are. For the reference in
-docs/scenario-reference.md (its tool) and for the test that every citation leads somewhere
-(tests/script/citations.py).
+"""Finds the target of a citation; docs/papers/README.md lists the forms. Used by the tool that
+writes docs/scenario-reference.md, and by the test of all citations (tests/script/citations.py).
 """
 import os
 import re
@@ -14,7 +13,7 @@ OWN = "our choice"
 
 
 class Wrong(ValueError):
-    """The citation leads nowhere; the text says why."""
+    """The citation has no target; the text says why."""
 
 
 def slug(name):
@@ -45,7 +44,7 @@ class Sources:
         return [name for _, name in names]
 
     def page(self, cited):
-        """dart.md#d5, #d6: what it leads to."""
+        """Returns the target of dart.md#d5, #d6."""
         name, _, first = cited.partition("#")
         if name not in self.anchors:
             raise Wrong(f"there is no page {name}")

@@ -59,7 +59,7 @@ class Program:
         return size // 16, {at for at, flags in pairs if flags & ENTRY}
 
     def calls(self, address, size):
-        """The addresses that a function calls, and some that it may not."""
+        """Returns the addresses that a function calls, and perhaps some more."""
         _, _, _, base, offset, _, *_ = self.sections[".text"]
         code = self.bytes[offset + address - base:offset + address - base + size]
         if self.machine == X86_64:  # e8 and the distance from the next instruction
@@ -82,7 +82,7 @@ def files(path, addresses):
 
 
 def rooms(path, source, build):
-    """What of a program is instrumented, which was built in `build` from `source`.
+    """Finds the instrumented parts of a program, which was built in `build` from `source`.
 
     Returns its counters, {folder of `source`: counts}, and which of our functions have none. The
     counts: of functions with "counters", and with each of SANITIZERS.

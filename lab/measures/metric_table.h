@@ -30,7 +30,7 @@ struct unit_row {
 };
 extern const struct unit_row oche_metric_units[UNITS];
 
-/* What a metric is measured for: the run has one value for each of these. */
+/* The subjects of a metric: the run has one value for each of these. */
 enum subject {
     OF_RUN,
     OF_SIZE,           /* ranges of flow sizes in which flows have started, and "all" */

@@ -71,7 +71,7 @@ claims:
     source: text
     confidence: high
 """
-# What is told of a run, but differs from run to run.
+# Parts of a run's output that differ from run to run.
 PASSING = re.compile(r"^(speed|wall|simulated in|.* points? in |.* took ).*$", re.MULTILINE)
 PASSING_KEYS = ("wall_s", "command", "began", "ended", "program", "cores")
 
@@ -79,7 +79,7 @@ ABOUT_POINTS = re.compile(r"(\w+: )?point \d+ |  to repeat it: |\d+ of \d+ point
 LOGS = ("-wal", "-shm", "-journal")
 
 E = errno
-# What fails, how, and whether all later calls do, too.
+# The failing call, the way it fails, and if all later calls fail, too.
 MEMORY = [("memory", E.ENOMEM, True), ("memory", E.ENOMEM, False), ("mmap", E.ENOMEM, True)]
 FILES = [("open", E.EMFILE, True), ("open", E.EACCES, False), ("read", E.EIO, False),
          ("folder", E.ENOSPC, False), ("write", E.ENOSPC, True), ("write", E.EIO, False),
@@ -104,7 +104,7 @@ class Case:
         self.name, self.arguments, self.before = name, arguments, before
         self.statuses, self.quick, self.resumes = statuses, quick, resumes
         self.only = only  # what fails, with how many n in the quick form
-        self.last = last  # of what the last call fails in the quick form, not one anywhere
+        self.last = last  # the calls of which the last one fails in the quick form, not any one
         self.never = never  # what does not fail: argp's help leaves out what it has no memory for
 
 
@@ -147,7 +147,7 @@ CASES = [
     Case("wire --json", "wire", "a.pcap", "--json", before=[(*RUN, "--pcap", "a.pcap")],
          statuses=(1, 2), quick=0.3),
     Case("help", "--help", quick=0.2),
-    # Larger ones, for allocations of what the small scenario has not.
+    # Larger files, for allocations that the small scenario does not make.
     Case("credits", "run", f"{SOURCE}/tests/scenarios/credits.yaml", "--set", "duration=400us",
          "--set", "warmup=0", "--out", "out", only={"memory": 5}),
     Case("pauses", "run", f"{SOURCE}/tests/scenarios/pauses.yaml", "--set", "duration=300us",
@@ -158,7 +158,7 @@ CASES = [
 
 
 def exec_cases(client):
-    """A verbs program, each time with an address of its own for its device."""
+    """A verbs program. Each run has a different address for its device."""
     own = f"--device=127.{os.getpid() % 200 + 20}.{os.getpid() // 200 % 250}."
     return [Case("exec", "exec", own + "9", client, statuses=(1, 2)),
             Case("exec --capture", "exec", own + "10", "--capture=live.pcap", client,
@@ -187,7 +187,7 @@ def make_inputs(folder, case):
 
 
 def rows_of(path):
-    """A database's tables without what differs from run to run; or what is wrong with it."""
+    """Returns a database's tables without values that differ from run to run, or its error."""
     tables = {}
     try:
         database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
@@ -204,7 +204,7 @@ def rows_of(path):
 
 
 def steady(name, what):
-    """A text file without what differs from run to run."""
+    """Returns a text file without values that differ from run to run."""
     if name == "points.csv":
         rows = [line.split(b",") for line in what.splitlines()]
         at = rows[0].index(b"wall_s")
@@ -217,13 +217,13 @@ def steady(name, what):
 
 
 def contents(folder):
-    """What is in each file, in a form that two runs of one command have in common."""
+    """Returns the contents of each file, in a form that is equal for two runs of one command."""
     found = {}
     for root, _, names in os.walk(folder):
         for name in names:
             path = os.path.join(root, name)
             if name.startswith("live"):
-                what = None  # is there as far as it has been written
+                what = None  # exists, as far as it has been written
             elif name.endswith(".sqlite"):
                 what = rows_of(path)
             else:
@@ -237,7 +237,7 @@ def contents(folder):
 # ---- a run ----
 
 class Done:
-    """How a command has ended, and what it left."""
+    """The end of a command, and its files."""
 
     def __init__(self, status, out, err, files, counts, failed):
         self.status, self.out, self.err, self.files = status, out, err, files
@@ -281,7 +281,7 @@ def differing(files, right):
 
 
 def wrong(case, done, right):
-    """What is wrong with how a disturbed command ended, or None."""
+    """Returns the error in the end of a disturbed command, or None."""
     if done.status == "hangs":
         return "hangs"
     if done.status >= 128:
@@ -295,11 +295,12 @@ def wrong(case, done, right):
         return f"differs in {different[:3]}, and ends well" if different else None
     if done.status not in case.statuses:
         return f"ends with status {done.status}"
-    # Points that are not done are each told, and may be the reason for status 1.
+    # Points that are not done are each reported, and may be the reason for status 1.
     lines = [line for line in done.err.splitlines() if not ABOUT_POINTS.match(line)]
     if len(lines) > 1 and lines[-1].startswith("verbs_client: ") and \
             all(line.startswith("oche: ") for line in lines[:-1]):
-        # The library says why, once for each thing that it lacks; the program what it cannot do.
+        # The library prints a reason, once for each missing feature; the program prints what it
+        # cannot do.
         lines = lines[:1] if case.name == "exec --rogue" else lines[:-1]
     if len(lines) != 1 and not (done.status == 1 and done.err and not lines):
         return f"says {len(lines)} lines"
@@ -307,7 +308,7 @@ def wrong(case, done, right):
 
 
 def wrong_files(case, done, right):
-    # SQLite's log is read when the same command goes on.
+    # SQLite's log is read when the same command continues.
     logs = {f"{name}{log}" for name in right.files if case.resumes for log in LOGS}
     strange = set(done.files) - set(right.files) - logs
     if strange:
@@ -326,7 +327,7 @@ def wrong_files(case, done, right):
 # ---- a case ----
 
 def sample(count, most):
-    """Some of 1 … count: all if they are few, more of the first."""
+    """Returns some of 1 … count: all if they are few, more of the first."""
     if count <= most:
         return range(1, count + 1)
     geometric = {round(count ** (i / (most - 1 or 1))) for i in range(most)}
@@ -346,8 +347,8 @@ def numbers(case, fault, count):
 
 
 def left_out(case, fault):
-    """In the quick form commands that take long meet a third of the faults, and those that are like
-    another one half; together they meet all."""
+    """In the quick form slow commands get a third of the faults, and similar ones half each.
+    Together they get all."""
     if LONG or case.only:
         return False
     slow = case.name.startswith("exec") or case.resumes

@@ -162,7 +162,10 @@ static int listen_to_calls(void)
                         &program);
 }
 
-/* The other process takes the descriptor out of this one; a message would be a call of `kinds`. */
+/*
+ * The other process takes the descriptor out of this one, because a message would be a call of
+ * `kinds`.
+ */
 static _Noreturn void be_program(_Atomic int *listener, const char *library, char **command)
 {
     char process[16];
@@ -224,7 +227,7 @@ static int descriptor_of(const struct seccomp_notif *call)
 }
 
 /*
- * True if a call cannot fail in such a way: writing to an eventfd, reading from a pipe, receiving
+ * True if a call cannot fail in this way: writing to an eventfd, reading from a pipe, receiving
  * from the kernel itself (netlink, where the C library ends the program).
  */
 static int is_safe(const struct seccomp_notif *call, enum faults_call of)
@@ -270,7 +273,7 @@ static enum faults_call call_of(const struct seccomp_notif *call)
     return of;
 }
 
-/* Says which file a call is about, as far as that is easily known. */
+/* Prints the file of a call, if it is easily known. */
 static void describe(const struct seccomp_notif *call, enum faults_call of)
 {
     char path[PATH_BYTES] = "", link[64];
@@ -291,7 +294,7 @@ static void describe(const struct seccomp_notif *call, enum faults_call of)
     fflush(counts);
 }
 
-/* Writes or reads half of what is asked for. False: nothing is to be halved. */
+/* Writes or reads half of the requested bytes. False: a half is not possible. */
 static int halve(const struct seccomp_notif *call, int64_t *done)
 {
     static unsigned char buffer[1 << 20];
@@ -339,7 +342,7 @@ static void decide(const struct seccomp_notif *call, struct seccomp_notif_resp *
     }
 }
 
-/* Answers until no process is left that has the filter. */
+/* Answers until no process with the filter is left. */
 static void serve(int listener)
 {
     struct pollfd poll_for = {.fd = listener, .events = POLLIN};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of the system that fail when they are told to: the n-th of a kind, alone or with all later
- * ones. A program gets them by its link arguments (--wrap, meson.build).
+ * Failing system calls: the n-th of a kind, alone or with all later ones. A program gets them by
+ * its link arguments (--wrap, meson.build).
  */
 #ifndef OCHE_TESTS_FAULTS_FAULTS_H
 #define OCHE_TESTS_FAULTS_FAULTS_H
@@ -21,7 +21,7 @@ enum fault {
 
 /* Begins to count, from 0. The n-th call of the kind fails; 0: none does. */
 void faults_set(enum fault kind, unsigned long n, bool once);
-/* With which errno sending or receiving fails. */
+/* The errno of a failing send or receive. */
 void faults_error(int error);
 /* No call fails any more. */
 void faults_stop(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A library for LD_PRELOAD, with which fail_calls.c reaches what is no system call: allocations
- * fail, clocks jump. It also says when the program itself begins, so that what the dynamic linker
- * did does not count. Allocations of the C library's own functions (strdup, open_memstream) count.
+ * A library for LD_PRELOAD, for the faults that are no system calls: allocations fail, clocks jump.
+ * It also reports when the program itself begins, so the dynamic linker's calls do not count.
+ * Allocations of the C library's own functions (strdup, open_memstream) count.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +66,7 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes)
     return *memory == NULL ? ENOMEM : 0;
 }
 
-/* Keeps a time as it was when it was first asked for, for STILL_S. */
+/* Repeats the first time that was read, for STILL_S. */
 static void stand_still(struct timespec *time)
 {
     static _Atomic long second;
@@ -77,7 +77,7 @@ static void stand_still(struct timespec *time)
         *time = (struct timespec){.tv_sec = atomic_load(&second)};
 }
 
-/* The time that the kernel tells, or one that has jumped. */
+/* Returns the kernel's time, or one that has jumped. */
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
     const int status = (int)syscall(SYS_clock_gettime, clock, time);
@@ -122,7 +122,7 @@ __attribute__((constructor)) static void begin(void)
     const int file = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
     void *map;
 
-    /* a program that a child executes is left alone */
+    /* a program that a child executes is not disturbed */
     if (file < 0 || getenv("FAULTS_PROCESS") == NULL || atoi(getenv("FAULTS_PROCESS")) != getpid())
         return;
     map = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

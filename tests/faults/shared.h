@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file that fail_calls.c and preload.c both map. The first names it to the other in
+ * The file that fail_calls.c and preload.c both map. The first passes its name to the other in
  * FAULTS_SHARED.
  */
 #ifndef OCHE_TESTS_FAULTS_SHARED_H
@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* A prctl of no meaning, by which the preloaded library says that the program itself begins. */
+/* A prctl without effect, by which the preloaded library reports that the program itself begins. */
 #define FAULTS_BEGIN 0x4f434845
 
 enum faults_call {
@@ -44,7 +44,7 @@ struct faults_shared {
     _Atomic uint32_t failed;
 };
 
-/* Counts a call, and returns 1 if it is to fail. */
+/* Counts a call. Returns 1 if it must fail. */
 static inline int faults_fails(struct faults_shared *shared, enum faults_call call)
 {
     const uint64_t number = atomic_fetch_add(&shared->count[call], 1) + 1;

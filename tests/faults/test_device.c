@@ -47,7 +47,7 @@ static bool open_end(struct end *end, unsigned last)
     return end->device != NULL;
 }
 
-/* Registers memory and makes a queue pair. False: something could not be made. */
+/* Registers memory and makes a queue pair. False: an object could not be made. */
 static bool fill_end(struct end *end, uint8_t *memory)
 {
     const uint32_t all =
@@ -156,7 +156,7 @@ static void fail_each(enum fault kind, int error)
     faults_error(error);
     assert_int_equal(run(kind, 0, true), ENDED_WELL);
     calls = faults_calls(kind);
-    /* what was refused for a moment is tried again, and again: it must not be for ever */
+    /* an operation that failed temporarily is tried again, but not for ever */
     for (unsigned once = passes; once < 2; once++)
         for (unsigned long n = 1; n <= calls; n = next_of(n)) {
             const enum ended how = run(kind, n, once == 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A verbs program as commands.py runs it by oche exec: two queue pairs of one device, connected to
- * each other, and data by SEND, WRITE and READ, waited for on a completion channel. What cannot be
- * done is told in one line, with status 1; else it prints how much has arrived, byte for byte.
+ * A verbs program that commands.py runs by oche exec: two queue pairs of one device, connected to
+ * each other, and data by SEND, WRITE and READ, with waits on a completion channel. An operation
+ * that fails gives one line and status 1. Otherwise it prints how much has arrived, byte for byte.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -101,7 +101,7 @@ static void connect_qp(unsigned end)
                             IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
-/* Waits for as many completions, asleep. */
+/* Sleeps until so many completions have come. */
 static void await(unsigned count)
 {
     struct ibv_wc wc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libFuzzer target: any bytes as a capture for `oche wire`, printed as a table and as JSON. The
- * first byte says how it is printed. Its status is one of those that it promises, and an error is
- * one line. tools/fuzz 60 capture runs it.
+ * first byte chooses the form. The status must be one of the documented ones, and an error one
+ * line. tools/fuzz 60 capture runs it.
  */
 #include <argp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer target: any text as a distribution of flow sizes. What is drawn from it must be sizes
- * of flows, and larger for larger fractions. tools/fuzz 60 cdf runs it.
+ * libFuzzer target: any text as a distribution of flow sizes. Drawn values must be sizes of flows,
+ * and larger for larger fractions. tools/fuzz 60 cdf runs it.
  */
 #include "sim/app/cdf.h"
 #include "tests/fuzz/input.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer target: any bytes as messages to a connection manager, and as what its programs do.
- * tools/fuzz 60 connections runs it; replay.c does so without libFuzzer.
+ * libFuzzer target: any bytes as messages to a connection manager, and as the actions of its
+ * programs. tools/fuzz 60 connections runs it; replay.c does so without libFuzzer.
  */
 #include "tests/fuzz/connections_check.h"
 #include "tests/fuzz/target.h"

@@ -57,7 +57,7 @@ static inline void conns_must(struct conns *c, bool holds, const char *what)
         c->wrong = what;
 }
 
-/* ---- what a program does ---- */
+/* ---- the actions of a program ---- */
 
 static inline void conns_forget(struct conns *c, struct conns_one *one)
 {
@@ -157,7 +157,7 @@ static inline void conns_send(void *context, const uint8_t *local_gid, const uin
     c->sent++;
 }
 
-/* The service's number says what its program does. */
+/* The service's number chooses the actions of its program. */
 static inline struct oche_cm_conn *conns_incoming(void *context, const uint8_t *local_gid,
                                                   const uint8_t *remote_gid,
                                                   const struct oche_cm_message *request,
@@ -228,11 +228,11 @@ static inline void conns_arrive(struct conns *c, unsigned from, const uint8_t *m
         memmove(c->last_arrived, mad, bytes);
         c->last_from = from;
     }
-    /* a REJ for what is displaced, what the event's program answers, and one when it forgets */
+    /* a REJ for the displaced one, the answer of the event's program, and one when it forgets */
     conns_must(c, c->sent - before <= 4, "one message causes many");
 }
 
-/* A message of any kind, of which the numbers are a connection's. */
+/* A message of any kind with the numbers of a connection. */
 static inline void conns_forge(struct conns *c)
 {
     const uint32_t what = conns_byte(c), which = conns_byte(c), field = conns_byte(c);
@@ -345,7 +345,7 @@ static inline void conns_pass(struct conns *c, oche_time until)
     c->now = until;
 }
 
-/* No message comes any more: nothing may wait for one for ever. */
+/* No more messages come: no connection may wait for one for ever. */
 static inline void conns_end(struct conns *c)
 {
     c->actions = 0;
@@ -402,7 +402,7 @@ static inline void conns_step(struct conns *c)
     }
 }
 
-/* Returns what is wrong, or NULL. */
+/* Returns the broken rule, or NULL. */
 static inline const char *connections_check(const uint8_t *bytes, size_t count)
 {
     static struct conns fuzzed;

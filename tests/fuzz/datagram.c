@@ -20,7 +20,7 @@ const char *fuzz_input(const uint8_t *bytes, size_t count)
     if (world->device == NULL) {
         char own[32];
 
-        still_clock_look = OCHE_MS; /* opening waits for others who share the address */
+        still_clock_look = OCHE_MS; /* opening waits for other processes of the address */
         snprintf(own, sizeof(own), "127.254.%u.%u", (unsigned)getpid() >> 8 & 0xff,
                  (unsigned)getpid() & 0xff);
         if (variant == DATAGRAM_IPV6

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must hold whatever datagrams arrive at a device, shared by the fuzz target and by a test
- * that feeds it random bytes. Queue pairs of all transports, RC with receives of its own and with
- * shared ones, windows of both types; three devices, of which one takes what only selective repeat
- * knows, one speaks Dart, one DCQCN over IPv6. The input is a program: each step is a datagram from
- * the peer or from a stranger, as raw bytes or as a packet near to what the queue pairs expect, its
- * ICRC right or not; or work that is posted. Then:
+ * Rules for a device under any datagrams, shared by the fuzz target and by a test that feeds it
+ * random bytes. Queue pairs of all transports, RC with receives of its own and with shared ones,
+ * windows of both types; three devices, of which one takes what only selective repeat knows, one
+ * speaks Dart, one DCQCN over IPv6. The input is a program: each step is a datagram from the peer
+ * or from a stranger, as raw bytes or as a packet near to what the queue pairs expect, its ICRC
+ * right or not; or work that is posted. Then:
  *   - memory changes only where a key, or a window that is bound, allows it;
  *   - completions are of work that was posted, once each;
  *   - every packet is counted, as wrong, dropped by the NIC, or taken;
@@ -47,18 +47,18 @@ struct datagram_world {
     uint32_t key, read_key, windowed_key;
     struct oche_cq *cq;
     struct oche_qp *qps[DATAGRAM_QPS];
-    struct oche_srq *srq;       /* of the UD one, and the second RC one */
+    struct oche_srq *srq;       /* of the UD queue pair, and of the second RC queue pair */
     struct oche_window *window; /* of type 2; with DATAGRAM_DART of type 1 */
     struct oche_address peer, stranger;
     uint64_t posted, completed; /* bit sets of work numbers, 0 … 63 */
     unsigned next_work;
-    uint32_t next_psn[DATAGRAM_QPS]; /* that a queue pair expects, if all goes well */
+    uint32_t next_psn[DATAGRAM_QPS]; /* that a queue pair expects next without errors */
     uint8_t packet[512];
-    struct snapshot snapshot; /* as it is at the beginning of each program */
+    struct snapshot snapshot; /* as at the beginning of each program */
     /* Of all programs: */
     unsigned succeeded[DATAGRAM_DONE]; /* by what was done */
     unsigned datagrams;                /* received */
-    struct oche_device_stats stats;    /* only numbers of packets and the like */
+    struct oche_device_stats stats;    /* numbers of packets and other counters without effect */
     uint64_t rejected[OCHE_REJECT_CAUSES], counters[OCHE_MOST_COUNTERS];
 };
 
@@ -102,7 +102,7 @@ static inline struct oche_qp *datagram_make_qp(struct datagram_world *world, uns
         .ack_every_packets = 4,
         .ack_timeout = OCHE_NEVER,
         .min_rnr_timer = 1,
-        .extensions = which != DATAGRAM_RC_SHARED, /* that one has to find out */
+        .extensions = which != DATAGRAM_RC_SHARED, /* that one must find it out */
     };
     struct oche_qp *qp = oche_device_create_qp(world->device, &config);
 
@@ -119,8 +119,8 @@ static inline void *datagram_memory(size_t bytes)
 }
 
 /*
- * Closes the sockets to other devices of the address, which the worlds of the other variants are: a
- * snapshot does not know of them.
+ * Closes the sockets to other devices of the address, which are the worlds of the other variants: a
+ * snapshot does not include them.
  */
 static inline void datagram_leave_neighbours(struct datagram_world *world)
 {
@@ -133,7 +133,7 @@ static inline void datagram_leave_neighbours(struct datagram_world *world)
     }
 }
 
-/* Makes what is not memory, and keeps all as it is then. */
+/* Makes everything that is not memory, and saves the state. */
 static inline void datagram_make_objects(struct datagram_world *world)
 {
     const struct oche_srq_config srq = {.depth = DATAGRAM_WORKS, .max_sge = 1};
@@ -242,7 +242,7 @@ static inline void datagram_raw(struct datagram_world *world, struct datagram_in
                     OCHE_ROCE_UDP_PORT, 0);
 }
 
-/* Mostly the next of a queue pair's PSNs, else one near the first. */
+/* Usually the next of a queue pair's PSNs, otherwise one near the first. */
 static inline uint32_t datagram_psn(struct datagram_world *world, unsigned qp, uint32_t which)
 {
     if (which < 64)
@@ -251,23 +251,25 @@ static inline uint32_t datagram_psn(struct datagram_world *world, unsigned qp, u
     return oche_psn_add(world->next_psn[qp], OCHE_PSN_MASK); /* one less */
 }
 
-/* Often one that is legal between messages, else any; the extended ones start where 0xe0 is. */
+/*
+ * Often one that is legal between messages, otherwise any. The extended ones start where 0xe0 is.
+ */
 static inline uint8_t datagram_opcode(uint32_t which)
 {
     if (which >= 0xe0)
         return (uint8_t)(OCHE_SCHEME_OPCODES + which % 11);
-    if (which >= 0xd8) /* of Dart; and a CNP, as there is no WRITE_ONLY_GROUP less one */
+    if (which >= 0xd8) /* of Dart; and a CNP, because there is no WRITE_ONLY_GROUP without one */
         return which == 0xd8 ? OCHE_CNP : which < 0xdc ? OCHE_SHARE : OCHE_RC_SEND_ONLY_GROUP;
     static const uint8_t legal[] = {
         OCHE_RC_SEND_ONLY,    OCHE_RC_SEND_ONLY_IMM, OCHE_RC_WRITE_ONLY,   OCHE_RC_WRITE_ONLY_IMM,
         OCHE_RC_READ_REQUEST, OCHE_RC_FETCH_ADD,     OCHE_RC_COMPARE_SWAP, OCHE_RC_ACK};
 
     if (which == 0x1e)
-        return OCHE_RC_SEND_ONLY_INV; /* seldom, as it mostly ends the queue pair */
+        return OCHE_RC_SEND_ONLY_INV; /* rarely, because it usually ends the queue pair */
     return which < 0x60 ? legal[which % sizeof(legal)] : (uint8_t)(which - 0x60);
 }
 
-/* A list of senders, in order or not, the packet's own among them or not. */
+/* A list of senders, in order or not, with or without the packet's own. */
 static inline void datagram_group(struct oche_packet *packet, uint32_t how)
 {
     static const uint8_t members[] = {0, 1, 0, 2, 0, 9, 0, 3};
@@ -301,7 +303,7 @@ static inline void datagram_extended(struct oche_packet *packet, struct datagram
     }
 }
 
-/* What a packet wants to reach: its key, and where. */
+/* The target of a packet: its key, and the address. */
 struct datagram_target {
     uint32_t key;
     uint8_t *at;
@@ -318,12 +320,12 @@ static inline struct datagram_target datagram_target(const struct datagram_world
     return (struct datagram_target){world->key, world->memory + DATAGRAM_MEMORY / 4};
 }
 
-/* With its ICRC, mostly as it was made. */
+/* With its ICRC, usually unchanged. */
 static inline void datagram_send(struct datagram_world *world, const struct oche_packet *packet,
                                  uint32_t how)
 {
     const bool stranger = (how & 0xe0) == 0xe0;
-    /* now and then not the peer's own */
+    /* sometimes not the peer's own */
     const uint16_t from_port = OCHE_ROCE_UDP_PORT + ((how & 0xe3) == 0xc3);
     struct oche_ip_header header;
     struct oche_pseudo pseudo;
@@ -410,7 +412,7 @@ static inline void datagram_crafted(struct datagram_world *world, struct datagra
         packet.payload = memset(payload, (int)how, sizeof(payload));
         packet.ext |= OCHE_EXT_PAYLOAD;
     }
-    if ((packet.reth.dma_length & 0x8000) == 0) /* mostly what a single packet must say */
+    if ((packet.reth.dma_length & 0x8000) == 0) /* usually the values of a single packet */
         packet.reth.dma_length = packet.payload_bytes;
     datagram_send(world, &packet, how);
 }
@@ -500,7 +502,7 @@ static inline const char *datagram_wrong(struct datagram_world *world)
     return counted <= world->device->stats.received_packets ? NULL : "packets counted twice";
 }
 
-/* Adds up what this program has counted. */
+/* Adds up the counters of this program. */
 static inline void datagram_count(struct datagram_world *world)
 {
     const size_t numbers = offsetof(struct oche_device_stats, source_ports) / sizeof(uint64_t);
@@ -521,7 +523,7 @@ static inline void datagram_count(struct datagram_world *world)
         oche_counters_add(counters, state, world->counters);
 }
 
-/* NULL, or what is wrong after these datagrams. */
+/* Returns NULL, or the broken rule after these datagrams. */
 static inline const char *datagram_check(struct datagram_world *world, const uint8_t *bytes,
                                          size_t count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must hold for any bytes at all, shared by the fuzz target and by the test that feeds it
- * mutated golden packets: whatever decodes is within its bounds and encodes to the same bytes.
+ * The rules for any bytes, shared by the fuzz target and by the test with mutated golden packets:
+ * every decoded packet is within its bounds and encodes to the same bytes.
  */
 #ifndef OCHE_TESTS_FUZZ_DECODE_CHECK_H
 #define OCHE_TESTS_FUZZ_DECODE_CHECK_H
@@ -15,7 +15,9 @@
 
 #define DECODE_CHECK_ROOM 66000
 
-/* NULL, or what is wrong with a packet that decoded from `bytes` without looking at the ICRC. */
+/*
+ * Returns NULL, or the error of a packet that was decoded from `bytes` without checking the ICRC.
+ */
 static inline const char *decode_check_packet(const uint8_t *bytes, size_t count,
                                               const struct oche_packet *packet,
                                               const struct oche_frame *frame, oche_crc32 *crc32,
@@ -44,8 +46,8 @@ static inline const char *decode_check_packet(const uint8_t *bytes, size_t count
 }
 
 /*
- * NULL, or what is wrong with the bytes as a connection manager's message: what is read is the same
- * when it was written and is read again.
+ * Returns NULL, or the error of the bytes as a connection manager's message: a message that is
+ * read, written and read again must be equal.
  */
 static inline const char *decode_check_cm(const uint8_t *bytes, size_t count, unsigned *accepted)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must hold whatever a peer sends: one with the right address, who knows the port, the queue
- * pair numbers and the keys of the connection that is its own, and whose ICRCs are right. Opcode,
- * reserved bits, PSN, lengths, keys and ports are as the input says; so is when the honest work of
- * both connections is posted and moves. Then:
+ * Rules for any packets of a hostile peer: one with the right address, who knows the port, the
+ * queue pair numbers and the keys of the connection that is its own, and whose ICRCs are right.
+ * Opcode, reserved bits, PSN, lengths, keys and ports are as the input says; so is when the honest
+ * work of both connections is posted and moves. Then:
  *   - the other connection of the same two devices finishes, byte for byte, without a packet sent
  *     again, and is not slowed down;
  *   - memory changes only where a key of the attacked connection allows it;
@@ -20,8 +20,8 @@
 #include "tests/fuzz/hostile_world.h"
 
 /*
- * How long the honest work is kept waiting in all: less than its ACK timeout. A pinned port that is
- * silent for longer may be left (device/path/peer_ports.h).
+ * The total time that the honest work must wait: less than its ACK timeout. A pinned port that is
+ * silent for longer may be given up (device/path/peer_ports.h).
  */
 #define HOSTILE_PATIENCE (8 * OCHE_MS)
 
@@ -41,7 +41,7 @@ static inline uint32_t hostile_number(struct hostile_input *input, unsigned byte
 
 /* ---- one packet ---- */
 
-/* Near to what the queue pair expects or has outstanding, or anywhere. */
+/* Near the value that the queue pair expects or has outstanding, or anywhere. */
 static inline uint32_t hostile_psn(const struct oche_qp *qp, struct hostile_input *input)
 {
     const uint32_t how = hostile_number(input, 1);
@@ -61,7 +61,7 @@ static inline uint32_t hostile_psn(const struct oche_qp *qp, struct hostile_inpu
     }
 }
 
-/* Where a packet wants to write or read: in what its key opens, at its edge, or elsewhere. */
+/* The target of a write or read: in the range of its key, at its edge, or elsewhere. */
 static inline void hostile_aim(const struct hostile_world *world, struct oche_packet *packet,
                                struct hostile_input *input)
 {
@@ -159,7 +159,7 @@ static inline struct oche_packet hostile_draw(const struct hostile_world *world,
     return packet;
 }
 
-/* Writes any bytes over the packet's, and then its ICRC, which is right. */
+/* Overwrites bytes of the packet, and then computes its ICRC. */
 static inline void hostile_mangle(struct hostile_world *world, size_t count,
                                   const struct oche_pseudo *pseudo, struct hostile_input *input)
 {
@@ -179,7 +179,7 @@ static inline void hostile_mangle(struct hostile_world *world, size_t count,
                   oche_icrc(world->end[0].device->crc32, pseudo, &body, 1));
 }
 
-/* ---- and what became of it ---- */
+/* ---- the results ---- */
 
 static inline uint64_t hostile_refused(const struct oche_device *device)
 {
@@ -221,8 +221,8 @@ static inline void hostile_arrive(struct hostile_world *world, size_t count, uin
 }
 
 /*
- * Sends a packet to the attacked connection from its port, or, now and then, from another one, or
- * to the other connection, whose port only its own peer has.
+ * Sends a packet to the attacked connection from its port, or sometimes from another one. Or sends
+ * it to the other connection, whose port only its own peer has.
  */
 static inline void hostile_send(struct hostile_world *world, struct hostile_input *input)
 {
@@ -259,7 +259,7 @@ static inline void hostile_send(struct hostile_world *world, struct hostile_inpu
         hostile_arrive(world, count, port, how & 0x10 ? OCHE_ECN_CE : OCHE_ECN_ECT0);
 }
 
-/* ---- what must be in the end ---- */
+/* ---- final rules ---- */
 
 static inline void hostile_check_alone(struct hostile_world *world, unsigned e)
 {
@@ -333,7 +333,7 @@ static inline void hostile_finish(struct hostile_world *world)
     }
 }
 
-/* NULL, or what is wrong after these bytes. */
+/* Returns NULL, or the broken rule after these bytes. */
 static inline const char *hostile_peer_check(struct hostile_world *world, const uint8_t *bytes,
                                              size_t count)
 {

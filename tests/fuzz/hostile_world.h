@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two devices in memory with two connections between them, and honest work on both: WRITE, SEND,
- * READ, atomics and WRITE with immediate data, from either end. What it must leave behind is known
- * byte by byte. A world is made and both connections have carried a packet
- * each way before the first run; then it is put back for each (snapshot.h).
+ * READ, atomics and WRITE with immediate data, from either end. The expected memory is known byte
+ * by byte. Before the first run a world is made, and both connections carry a packet each way.
+ * Before each run the world is restored (snapshot.h).
  */
 #ifndef OCHE_TESTS_FUZZ_HOSTILE_WORLD_H
 #define OCHE_TESTS_FUZZ_HOSTILE_WORLD_H
@@ -31,21 +31,21 @@ enum {
     HOSTILE_READS = 2048,    /* what we read of the peer's source */
     HOSTILE_RECEIVED = 3072, /* of the peer's SENDs */
     HOSTILE_SUM = 4032,      /* the peer adds to it */
-    HOSTILE_SUM_WAS = 4040,  /* what the peer's was before we added to it */
+    HOSTILE_SUM_WAS = 4040,  /* the peer's value before our addition */
     HOSTILE_SWAP = 4048,
     HOSTILE_SWAP_WAS = 4056,
     HOSTILE_LONGEST = 900, /* bytes of a message */
 };
 
-/* The connection that nobody attacks, and the other one. */
+/* The connection that is not attacked, and the other one. */
 enum { HOSTILE_ALONE, HOSTILE_ATTACKED, HOSTILE_CONNECTIONS };
 
 struct hostile_variant {
     const char *recovery, *cc;
     enum oche_transport attacked;
     bool ipv6, no_gro;
-    bool marks;   /* congestion control slows down for marks, of which there are none, and CNPs */
-    bool repeats; /* recovery sends the last packets twice, or has a timer of its own, and short */
+    bool marks;   /* congestion control reacts to marks, of which there are none, and CNPs */
+    bool repeats; /* recovery sends the last packets twice, or has a short timer of its own */
 };
 
 static const struct hostile_variant hostile_variants[] = {
@@ -78,7 +78,7 @@ struct hostile_end {
 };
 
 struct hostile_world {
-    struct hostile_end end[2]; /* 0: the one that is attacked; 1: in whose name */
+    struct hostile_end end[2]; /* 0: the attacked one; 1: the one in whose name */
     const struct hostile_variant *variant;
     uint32_t bytes[3]; /* of a WRITE, a SEND, a READ in this run */
     oche_time passed;
@@ -190,7 +190,7 @@ static inline bool hostile_make_end(struct hostile_world *world, unsigned e, uns
     return true;
 }
 
-/* The two connections leave from ports of their own: the peer of one is not that of the other. */
+/* The two connections use different ports, so the peer of one is not that of the other. */
 static inline void hostile_connect(struct hostile_world *world, unsigned e, unsigned which)
 {
     struct hostile_end *end = &world->end[e];
@@ -308,7 +308,7 @@ static inline void hostile_pass(struct hostile_world *world, oche_time time)
         still_clock_pass(&world->end[e].device->clock, time);
 }
 
-/* Returns how long nothing will be due, if nothing arrives; OCHE_NEVER: both ends are at rest. */
+/* Returns the time until the next event without arrivals; OCHE_NEVER: both ends are idle. */
 static inline oche_time hostile_wait(struct hostile_world *world)
 {
     oche_time wait = OCHE_NEVER;
@@ -323,7 +323,7 @@ static inline oche_time hostile_wait(struct hostile_world *world)
     return wait;
 }
 
-/* Goes on until both ends are at rest. */
+/* Continues until both ends are idle. */
 static inline void hostile_run(struct hostile_world *world)
 {
     for (unsigned rounds = 0; world->wrong == NULL; rounds++) {
@@ -341,8 +341,8 @@ static inline void hostile_run(struct hostile_world *world)
 /* ---- opening ---- */
 
 /*
- * A packet each way on each connection, which pins the ports. Little time passes: who is silent for
- * longer than all retries take can lose its pin.
+ * A packet each way on each connection, which pins the ports. Little time passes, because a peer
+ * that is silent for longer than all retries can lose its pin.
  */
 static inline void hostile_greet(struct hostile_world *world)
 {

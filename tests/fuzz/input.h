@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An input as a program of what to do, and as a file. */
+/* An input as a list of actions, and as a file. */
 #ifndef OCHE_TESTS_FUZZ_INPUT_H
 #define OCHE_TESTS_FUZZ_INPUT_H
 
@@ -36,7 +36,7 @@ static inline uint64_t fuzz_number(struct fuzz_input *input, unsigned bytes)
     return number;
 }
 
-/* Returns the next bytes, at most `most`, and writes how many. */
+/* Returns the next bytes, at most `most`, and writes their number. */
 static inline const uint8_t *fuzz_bytes(struct fuzz_input *input, size_t most, size_t *count)
 {
     const uint8_t *bytes = input->at;
@@ -73,7 +73,7 @@ static inline const char *fuzz_file(const char *name, const uint8_t *bytes, size
     return files[i].path;
 }
 
-/* Has what is printed to standard output go nowhere, or where it went before. */
+/* Discards standard output, or restores it. */
 static inline void fuzz_print_nowhere(bool nowhere)
 {
     static int before = -1, none;

@@ -30,15 +30,15 @@
 #define QPE_MESSAGE 6000 /* bytes, at most */
 #define QPE_WINDOWS 2    /* of each side: one of each type */
 #define QPE_KEY     0x7000
-#define QPE_WITHIN  (60 * OCHE_SEC) /* a queue pair with work goes on */
-#define QPE_SOURCE  0               /* offset: data that is sent; nobody writes there */
+#define QPE_WITHIN  (60 * OCHE_SEC) /* a queue pair with work makes progress */
+#define QPE_SOURCE  0               /* offset: data that is sent; no one writes there */
 #define QPE_TARGET  (128 * 1024)
 
 struct qpe_side {
     /* Works since the last reset. */
     uint32_t sends, send_done, recvs, recv_done;
     bool signalled[QPE_WORKS];
-    /* What the peer will receive, in order. */
+    /* The data that the peer will receive, in order. */
     uint32_t messages;
     struct {
         uint32_t from, length, imm;
@@ -82,7 +82,7 @@ static inline void qpe_must(struct qpe *q, bool holds, const char *what)
         q->wrong = what;
 }
 
-/* ---- what the trace says ---- */
+/* ---- rules for the trace ---- */
 
 static inline void qpe_sink(void *context, uint32_t node, const struct oche_trace_record *record)
 {
@@ -157,13 +157,13 @@ static inline void qpe_poll(struct qpe *q)
 
 /* ---- events ---- */
 
-/* The key of one of a side's windows, or nearly. */
+/* The key of one of a side's windows, or a similar one. */
 static inline uint32_t qpe_window_key(const struct qpe *q, uint32_t s, uint32_t odd)
 {
     return oche_window_key(q->window[s][odd & 1]) + (odd % 16 == 15);
 }
 
-/* A bind that may well be right. */
+/* A bind that is possibly valid. */
 static inline struct oche_bind qpe_bind(struct qpe *q, uint32_t s, uint32_t odd)
 {
     struct oche_window *window = q->window[s][odd & 1];
@@ -254,11 +254,11 @@ static inline void qpe_post_recv_on(struct qpe *q, uint32_t s, uint32_t length)
 
     if (side->recvs == QPE_WORKS || oche_qp_post_recv(q->pair->side[s].qp[0], &work) != 0)
         return;
-    memset(q->pair->side[s].memory + at, 0, length); /* what is there may be right already */
+    memset(q->pair->side[s].memory + at, 0, length); /* the bytes there may be right already */
     side->recv_at[side->recvs++] = at;
 }
 
-/* An extended packet that is nearly right, or not at all. */
+/* An extended packet that is almost valid, or not at all. */
 static inline void qpe_extended(struct qpe *q, uint32_t to, struct oche_packet *packet)
 {
     uint32_t how = qpe_byte(q);
@@ -405,7 +405,7 @@ static inline void qpe_event(struct qpe *q)
         pair_run(pair, pair->now + qpe_byte(q) * OCHE_US);
         if ((event & 0x30) && (oche_qp_state(pair->side[0].qp[0]) == OCHE_QP_ERR ||
                                oche_qp_state(pair->side[1].qp[0]) == OCHE_QP_ERR))
-            qpe_reset(q); /* or a run would end with its first error */
+            qpe_reset(q); /* otherwise a run would end with its first error */
         break;
     case 10:
         qpe_hostile(q, false);
@@ -450,7 +450,7 @@ static inline bool qpe_idle(const struct qpe *q)
     return oche_qp_idle(q->pair->side[0].qp[0]) && oche_qp_idle(q->pair->side[1].qp[0]);
 }
 
-/* Everything that could hold anything back is taken away; then all must end. */
+/* Removes every obstacle; then all work must end. */
 static inline void qpe_finish(struct qpe *q)
 {
     struct pair *pair = q->pair;
@@ -485,7 +485,7 @@ static inline void qpe_finish(struct qpe *q)
 }
 
 /*
- * Any scheme, with its defaults; the one with timers of its own also without each, selective repeat
+ * Any scheme, with its defaults. A scheme with timers also without each of them; selective repeat
  * with times and windows that suit the link.
  */
 static inline const struct oche_recovery_scheme *qpe_scheme(uint32_t how, void *values)
@@ -514,7 +514,7 @@ static inline const struct oche_recovery_scheme *qpe_scheme(uint32_t how, void *
     return scheme;
 }
 
-/* Mostly the same on both sides, which may know of each other from the start. */
+/* Usually the same on both sides, which may know of each other's support from the start. */
 static inline void qpe_recovery(struct qpe *q, struct pair_options *options)
 {
     uint32_t how = qpe_byte(q), peer = qpe_byte(q);
@@ -530,8 +530,8 @@ static inline void qpe_recovery(struct qpe *q, struct pair_options *options)
 }
 
 /*
- * In half of the runs cubic's window, so that READs leave in pieces, with memory for data behind a
- * gap or without.
+ * In half of the runs with cubic's window, so READs leave in pieces, with or without memory for
+ * data behind a gap.
  */
 static inline void qpe_congestion(struct qpe *q, struct pair_options *options)
 {
@@ -564,7 +564,7 @@ static inline void qpe_open_windows(struct qpe *q)
         }
 }
 
-/* All binds have completed, or went with their queue pair. */
+/* All binds have completed, or were removed with their queue pair. */
 static inline void qpe_close_windows(struct qpe *q)
 {
     for (int s = 0; s < 2; s++)
@@ -581,7 +581,7 @@ static inline void qpe_close_windows(struct qpe *q)
 }
 
 /*
- * The sides' memory is the same in all runs: what is sent from stays as it is, and the contents of
+ * The sides' memory is the same in all runs. The data to send does not change, and the contents of
  * the rest decide nothing.
  */
 static inline void qpe_use_memory(struct pair_options *options)

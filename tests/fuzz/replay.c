@@ -46,7 +46,7 @@ static size_t inputs;
 static const uint8_t *current;
 static size_t current_count;
 
-/* Keeps the input that broke something. Only calls that a signal handler may make. */
+/* Keeps the input that broke a rule. Only calls that a signal handler may make. */
 static void keep(int number)
 {
     static const char text[] = "the input is in the file " BROKEN "\n";
@@ -169,7 +169,7 @@ static void change(struct fresh *input, struct oche_random *random)
             input->bytes[at + i] = (uint8_t)oche_random_u64(random);
         input->count += some;
         break;
-    default: /* goes on as another one does */
+    default: /* continues like another input */
         other = &corpus[oche_random_below(random, inputs)];
         from = oche_random_below(random, other->count);
         count = other->count - from;
@@ -182,7 +182,7 @@ static void change(struct fresh *input, struct oche_random *random)
     }
 }
 
-/* In memory of exactly its size, so that a sanitizer sees what is read beyond it. */
+/* In memory of exactly its size, so a sanitizer detects any read beyond it. */
 static void run(const uint8_t *input, size_t count)
 {
     uint8_t *bytes = malloc(count);
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
     uint64_t runs;
 
     signal(SIGABRT, keep);
-#ifndef __SANITIZE_ADDRESS__ /* which tells more of these, and then aborts */
+#ifndef __SANITIZE_ADDRESS__ /* it reports more of these, and then aborts */
     signal(SIGSEGV, keep);
     signal(SIGBUS, keep);
     signal(SIGFPE, keep);

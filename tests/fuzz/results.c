@@ -66,7 +66,7 @@ static void each_table(sqlite3 *database, void (*one)(sqlite3 *, const char *tab
     }
 }
 
-/* Returns what a column has in a row; NULL: any value will do. */
+/* Returns the content of a column in a row; NULL: any value. */
 static const char *value_of(const char *column, unsigned row)
 {
     static const struct {
@@ -365,7 +365,7 @@ static const char *go_on(const char *path, bool figure)
     return wrong;
 }
 
-/* The files themselves must be read, or the changes would be of no use. */
+/* The unchanged files must be readable; otherwise the changes would be useless. */
 static void check_bases(const char *path)
 {
     for (unsigned kind = 0; kind < KINDS; kind++) {

@@ -189,7 +189,7 @@ static void told(struct fuzz_input *input)
     rv_told(&from, bytes, rv_message_encode(&message, bytes));
 }
 
-/* Bytes of which nothing is known. */
+/* Bytes without any known content. */
 static void heard(struct fuzz_input *input)
 {
     const struct sockaddr_in6 from = {.sin6_family = AF_INET6};
@@ -287,7 +287,7 @@ const char *fuzz_input(const uint8_t *bytes, size_t count)
     return wrong;
 }
 
-/* ---- what messages.c needs of the library ---- */
+/* ---- functions of the library that messages.c needs ---- */
 
 struct rv_world rv_world = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

@@ -70,7 +70,7 @@ static void write_table(struct fuzz_input *input)
     memcpy(s.table + at, bytes, count < TABLE - at ? count : TABLE - at);
 }
 
-/* The oldest work that is under way completes. */
+/* The oldest work under way completes. */
 static void complete(enum ibv_wc_status status)
 {
     if (under_way == 0 || arrived == MOST_WORK)
@@ -195,7 +195,7 @@ const char *fuzz_input(const uint8_t *bytes, size_t count)
     return wrong;
 }
 
-/* ---- the verbs, and what else those files need ---- */
+/* ---- the verbs, and other functions that those files need ---- */
 
 static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 {

@@ -145,7 +145,7 @@ static void send_message(struct other *other, struct fuzz_input *input)
         close(fd);
 }
 
-/* Takes what has come, as a device does. */
+/* Takes the received packets, as a device does. */
 static const char *receive(void)
 {
     struct oche_datagram_in in;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A rule for the text of any scenario: it is refused with one line, or makes a world, which runs
+ * A rule for the text of any scenario: it is rejected with one line, or makes a world, which runs
  * for a moment. Worlds that would be large are not made.
  */
 #ifndef OCHE_TESTS_FUZZ_SMALL_WORLD_H
@@ -11,7 +11,7 @@
 #include "sim/scenario/scenario.h"
 #include "sim/world/world.h"
 
-#define SMALL_COUNT    64  /* of anything; but for the seed */
+#define SMALL_COUNT    64  /* of anything, except the seed */
 #define SMALL_TOPOLOGY 512 /* the product of a topology's counts */
 #define SMALL_TIME     (20 * OCHE_US)
 #define SMALL_DELAY    (2 * OCHE_US) /* a world runs for at least one */
@@ -23,7 +23,7 @@ static inline bool small_world_refusal(const struct oche_error *error)
            strstr(error->text, ": ") != NULL;
 }
 
-/* Returns a parameter that is a number of something; 0: it is none, or automatic. */
+/* Returns a parameter that counts objects; 0: it does not, or is automatic. */
 static inline uint64_t small_world_count(const struct oche_bound *bound,
                                          const struct oche_param *param)
 {

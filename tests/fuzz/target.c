@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The entry point of libFuzzer, and how a target ends when an input has broken something. */
+/* The entry point of libFuzzer, and the end of a target when an input has broken a rule. */
 #include "tests/fuzz/target.h"
 
 #include <stdio.h>

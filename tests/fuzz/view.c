@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer target: any bytes as what a running process shows of itself, and what `oche stat`
- * prints of it: tables, JSON, metrics. tools/fuzz 60 view runs it.
- *
- * An input is three bytes of what to do, and patches of a view that is good: where, which byte, how
- * often.
+ * libFuzzer target: any bytes as the view of a running process, and the output of `oche stat` for
+ * it: tables, JSON, metrics. tools/fuzz 60 view runs it. An input is three bytes that choose the
+ * action, and patches of a valid view: place, byte, count.
  */
 #include <stddef.h>
 
@@ -27,7 +25,7 @@ static void patch(struct oche_view *view, struct fuzz_input *input)
     }
 }
 
-/* Checks a view that was found good. Returns what is wrong with it, or NULL. */
+/* Checks a view that was accepted. Returns the error, or NULL. */
 static const char *check(const struct oche_view *view, size_t count)
 {
     if (view->bytes > count || view->listed > OCHE_VIEW_QPS || view->qps < view->listed)

@@ -10,7 +10,7 @@ import subprocess
 
 from network import HOSTS, LINE_BYTES, RATE_GBPS, leaf_of
 
-HEADER_BYTES = 86                # what it adds to a packet's payload, and an ACK's size
+HEADER_BYTES = 86                # the bytes that it adds to a packet's payload, and an ACK's size
 PAYLOAD_BYTES = LINE_BYTES - HEADER_BYTES
 ABOVE_XON_PACKETS = 3
 
@@ -52,7 +52,7 @@ def run(datacenter, folder, flows, seed, pauses):
 
 
 def results(path, flows):
-    """Flows are told by the numbers of their sources, which were made in the flows' order."""
+    """Flows are identified by the numbers of their sources, which were made in the flows' order."""
     times, ways = {}, {}
     with open(path, encoding="utf-8", errors="replace") as lines:
         for line in lines:

@@ -141,7 +141,7 @@ static void short_private_data_is_followed_by_zeros(void **state)
     assert_memory_equal(mad + 24 + 36 + 3, zeros, OCHE_CM_REP_PRIVATE - 3);
 }
 
-/* ---- what is refused ---- */
+/* ---- rejected messages ---- */
 
 static void what_is_no_message(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests of models share. */
+/* Common code of the models' tests. */
 #include "tests/unit/fluid/model_defaults.h"
 
 #include <math.h>

@@ -398,7 +398,7 @@ static void test_credits(void **state)
     struct pair *pair = pair_open(&options);
 
     (void)state;
-    /* The first message tells the number of receives: one more. */
+    /* The first message announces the number of receives: one more. */
     pair_post_recv(pair, 1, 10, 0, 100);
     pair_post_recv(pair, 1, 11, 0, 100);
     struct oche_send_work work = pair_work(OCHE_WORK_SEND, 0, 0, 0, 100);

@@ -483,7 +483,7 @@ static void test_max_qps(void **state)
     pair_close(pair);
 }
 
-/* What a simulation uses fits a kibibyte. */
+/* A queue pair with the options of a simulation fits into a kibibyte. */
 static void test_size(void **state)
 {
     struct pair_options options = {.no_connect = true};

@@ -554,7 +554,7 @@ static void test_a_figure(void **state)
     assert_int_equal(number("1/points"), 10);
 }
 
-/* ---- what is refused ---- */
+/* ---- rejected files ---- */
 
 static void run_sql(const char *name, const char *sql)
 {

@@ -19,7 +19,7 @@ bool try_build(const char *type, const struct setting *settings, struct oche_top
 /* Builds what must be right. */
 struct oche_topology built(const char *type, const struct setting *settings);
 struct oche_topology_routes routed(const struct oche_topology *topology);
-/* What `settings` are refused with. */
+/* Asserts that `settings` are rejected with this error. */
 void assert_error(const char *type, const struct setting *settings, const char *expected);
 
 #define SET(...)                                                                                   \

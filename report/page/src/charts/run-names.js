@@ -37,7 +37,7 @@ function differences(runs) {
 export const schemeName = (name, pfc) => (name !== 'none' ? name
   : pfc === 'true' ? 'PFC alone' : 'no congestion control');
 
-// Of a run or a sweep.
+// Returns the value of switch.pfc of a run or a sweep.
 export const pfcOf = ({ parameters }) => parameters?.find(([key]) => key === 'switch.pfc')?.[1];
 
 export const schemeOf = (run) => schemeName(run.info.congestion_control, pfcOf(run));

@@ -33,5 +33,5 @@ export function byRun(runs, say) {
     : runs.map(({ label }, i) => [label, texts[i]]);
 }
 
-// What is said of all.
+// A sentence about all of them.
 export const ofAll = (text) => [['', sentence(text)]];

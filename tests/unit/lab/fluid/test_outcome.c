@@ -81,7 +81,7 @@ static void test_against_model(void **state)
     assert_true(metric(&point, "convergence.reached") == 0);
     assert_true(isnan(oche_point_metric(&point, "convergence.time")));
     assert_true(metric(&point, "measured_time") == 0.01);
-    /* What no model has. */
+    /* Metrics that no model has. */
     assert_true(isnan(oche_point_metric(&point, "cnps")));
     assert_true(isnan(oche_point_metric(&point, "pauses")));
     assert_true(isnan(oche_point_metric(&point, "thresholds.headroom")));
