@@ -44,8 +44,8 @@ static const char *const statements[STATEMENTS] = {
     [ADD_PERCENTILE] = "INSERT INTO distributions VALUES (?, ?, ?, ?, ?, ?)",
     [LIST_DONE] = "SELECT id FROM points WHERE status = 'done'",
     [LIST_VALUES] = "SELECT point, value FROM metrics WHERE name = ?",
-    [ADD_CLAIM] = "INSERT INTO claims VALUES"
-                  " (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [ADD_CLAIM] = ("INSERT INTO claims VALUES"
+                   " (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
     [ADD_READING] = "INSERT INTO readings VALUES (?, ?, ?, ?, ?, ?)",
     [ADD_PLOT] = "INSERT INTO plots VALUES (NULL, ?, ?, ?, ?, ?)",
     [ADD_CURVE] = "INSERT INTO curves VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
