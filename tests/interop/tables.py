@@ -23,9 +23,10 @@ HEAD = """# Clients
 Which unmodified programs were run on this project's verbs library, with results and known limits.
 [verbs.md](verbs.md) says how to run your own.
 
-Both sides run as `oche exec --device ADDRESS -- COMMAND`, the client with the server's name behind
-it. A pair works if both end with status 0 and show that data moved, and the right data where the
-program checks it. `tests/interop/tables.py build` makes this page; each section's script says more.
+Both sides run as `oche exec --device ADDRESS -- COMMAND`; the client's command also names the
+server. A pair works if both sides end with status 0 and show that data moved, and that it was right
+if the program checks it. `tests/interop/tables.py build` makes this page; each section's script
+says more.
 """
 
 PAIRS = """
@@ -40,26 +41,26 @@ BY_ADDRESS = """
 ## By address
 
 rdmacm-utils, perftest with `-R`, qperf, fio 3.33 (`ioengine=rdma`) and librpma 1.2, by our
-librdmacm (`tests/interop/rdma_cm.py`), with captures as above. The script also has IPv6, several
-servers on one address, and a killed one.
+librdmacm (`tests/interop/rdma_cm.py`), with captures as above. The script also tests IPv6, several
+servers on one address, and a killed server.
 
 - fio asks for no retries. With `--verb=send` its server needs as many `--iodepth` as there are
   messages. After a failed transfer its client waits for ever.
 - valkey 8.0.1 with its RDMA module passed by hand on 2026-11-28 (`tests/interop/valkey.py`): its
-  own test, SET, GET and a save, in one and in four threads. Debian 12 has none.
+  own test, SET, GET and a save, in one and in four threads. Debian 12 does not have valkey.
 """
 
 SOCKETS = """
 ## Sockets
 
 rsocket programs of rdmacm-utils, and TCP programs with `oche exec --sockets`
-(`tests/interop/rsockets.py`). Counters show RDMA, or TCP if one side has none.
+(`tests/interop/rsockets.py`). Counters show RDMA, or TCP if one side has no RDMA.
 
 - Single calls: `tests/interop/rsockets_calls.c`. Peers that break the protocol:
   `rsockets_hostile.c`.
-- PyTorch 1.13 (`tests/interop/pytorch.py`) has all its connections by RDMA.
-- By hand, on 2026-11-26: redis-server with redis-benchmark, nginx (`master_process off`) with curl,
-  netcat.
+- PyTorch 1.13 (`tests/interop/pytorch.py`) makes all its connections by RDMA.
+- Tested by hand on 2026-11-26: redis-server with redis-benchmark, nginx (`master_process off`) with
+  curl, netcat.
 """
 
 ISER = """
@@ -69,17 +70,17 @@ Target: tgt 1.0.85. Initiators: libiscsi 1.19 and qemu 7.2 (`tests/interop/iser.
 target's name, NAME an initiator's. Blocks are compared after reading, and in the file behind the
 target. `oche wire` finds each packet right.
 
-tgtd's iSER needs both an initiator's address and its name bound; over TCP one is enough. Without
-the name the login ends with "Target not found" (last row), with any adapter:
+For iSER, tgtd needs both the address and the name of an initiator; over TCP one of them is enough.
+Without the name the login ends with "Target not found" (last row), with any adapter:
 
 ```sh
 tgtadm --lld iser --mode target --op bind --tid 1 --initiator-address ALL
 tgtadm --lld iser --mode target --op bind --tid 1 --initiator-name NAME
 ```
 
-libiscsi's iSER crashes with more than 256 commands at a time, fails with more than 256 KiB in a
-command, and reports as many bytes as were asked for. So of `iscsi-test-cu`'s 212 synchronous tests
-194 pass by iSER, and 204 by TCP (2026-11-28).
+libiscsi's iSER crashes with more than 256 commands at a time, and fails with more than 256 KiB in a
+command. It also always reports the number of bytes that was requested. So 194 of the 212
+synchronous tests of `iscsi-test-cu` pass by iSER, and 204 by TCP (2026-11-28).
 """
 
 MIGRATION = """
@@ -92,28 +93,29 @@ is the same afterwards, and the guest runs on.
 UCX_TESTS = """
 ## All tests of ucx_perftest
 
-Those of UCX 1.13 (`tests/interop/ucx_tests.py`, in `make check-full`). "3 work": by `short`,
-`bcopy` and `zcopy` (`get` has no `short`). "2 work": 8 bytes and 64 KiB. "not in UCX": UCX lacks
-the operation on this transport.
+These are the tests of UCX 1.13 (`tests/interop/ucx_tests.py`, in `make check-full`). "3 work": by
+`short`, `bcopy` and `zcopy` (`get` has no `short`). "2 work": 8 bytes and 64 KiB. "not in UCX": UCX
+lacks the operation on this transport.
 """
 
 SCHEMES = """
 ## Each scheme
 
-The same scheme at both sides. Counters must show it at work, and for Dart shares in ACKs.
+Both sides use the same scheme. Counters must show the scheme at work, and for Dart shares in ACKs.
 """
 
 ROGUE = """
 ## With RoGUE
 
-`oche exec --rogue` at both sides ([rogue.md](rogue.md)). Counters show that a shadow queue pair
-posted the work.
+Both sides run under `oche exec --rogue` ([rogue.md](rogue.md)). Counters show that a shadow queue
+pair posted the work.
 """
 
 PATHS = """
 ## Paths
 
-One host over IPv6; two hosts (network namespaces) with a path MTU of 1024 or 4096.
+The pairs run on one host over IPv6, and on two hosts (network namespaces) with a path MTU of 1024
+or 4096.
 """
 
 FAULTS = """
@@ -123,42 +125,43 @@ Two hosts with a link that loses, duplicates, reorders or damages RoCEv2 packets
 has one bit flipped and no UDP checksum. Clients are `ibv_rc_pingpong` and `ibv_srq_pingpong` (with
 `-c`), `ib_send_lat`, `ib_atomic_bw`, `ib_write_bw` and `ib_read_bw`.
 
-- go_back_0 does without the last two: messages of 16 packets may exceed the clients' seven retries.
-- A pingpong ends when it has everything. If its last ACK is lost, the other side reports "retry
-  exceeded", with any NIC.
+- go_back_0 was not run with the last two clients: messages of 16 packets may exceed their seven
+  retries.
+- A pingpong ends when it has received everything. If its last ACK is lost, the other side reports
+  "retry exceeded", with any NIC.
 """
 
 MARKS = """
 ## Marks
 
 `ib_write_bw` over a link of 2 Gbit/s that marks packets that wait. DCQCN gets CNPs and slows down.
-Without marks it does not, nor do other schemes.
+Without marks DCQCN does not slow down, nor do other schemes.
 """
 
 KILLED = """
 ## A peer that is killed
 
-SIGKILL in a transfer; no names, ports or files may remain. A peer is given up after 8 timeouts
-(0.54 s with `-u 14`, 2.15 s with `-u 16`). Below 2 s it may take [up to four times as
-long](wire.md#loss-recovery).
+One side gets SIGKILL during a transfer; no names, ports or files may remain. The other side gives
+up after 8 timeouts (0.54 s with `-u 14`, 2.15 s with `-u 16`). If this is below 2 s, giving up may
+take [up to four times as long](wire.md#loss-recovery).
 """
 
 CEPH = """
 ## Ceph
 
 Ceph 16.2, one monitor and three OSDs in memory, all connections by verbs (`ms_type = async+rdma`,
-`oche exec --files`). `tests/interop/ceph.py` (`make check-full`) has the whole configuration. It
-puts, gets and compares 20 MB, then runs `rados bench`, on a busy machine. Ceph needs
-`ms_async_rdma_roce_ver = 2`, and takes 32,768 buffers of 128 KB a process unless
-`ms_async_rdma_receive_buffers` says less.
+`oche exec --files`). `tests/interop/ceph.py` (`make check-full`) has the whole configuration. The
+test puts, gets and compares 20 MB, then runs `rados bench`, on a busy machine. Ceph needs
+`ms_async_rdma_roce_ver = 2`. It takes 32,768 buffers of 128 KB a process unless
+`ms_async_rdma_receive_buffers` is smaller.
 """
 
 PYVERBS = """
 ## rdma-core's own tests
 
-Debian's python3-pyverbs has some 270, most for one vendor's devices (`tests/interop/pyverbs.py`).
-rdma_cm's look for the interface in sysfs, which only the kernel can provide; the script gives it to
-them.
+Debian's python3-pyverbs has some 270 tests, most for one vendor's devices
+(`tests/interop/pyverbs.py`). The tests of rdma_cm look for the interface in sysfs, which only the
+kernel can provide; the script gives them the interface.
 """
 
 LIBFABRIC = """
@@ -173,11 +176,12 @@ APPLICATIONS = """
 ## What is built on verbs
 
 Debian's UCX 1.13, Open MPI 4.1 over it (with mpi4py 3.1, and with HPCC 1.5), MPICH 4.0 over it,
-libfabric 1.17, uDAPL 2.1 and Gloo (of 2022-05-18). Then programs that need something missing: they
-must end with an error, and a line of oche's must name it (at qperf, the server's).
+libfabric 1.17, uDAPL 2.1 and Gloo (of 2022-05-18). The last programs need features that are
+missing. They must end with an error, and a line of oche's must name the feature (for qperf, in the
+server's output).
 
-"What" is what goes over the wire. [verbs.md](verbs.md#files-of-a-device) says why `--files` is
-needed. FILE names the device `oche_lo_v4`. These check all data:
+Column "what" has the operations on the wire. [verbs.md](verbs.md#files-of-a-device) says why
+`--files` is needed. FILE names the device `oche_lo_v4`. These check all data:
 
 - PROGRAM (`tests/interop/applications.py`) and mpi_data (`tests/interop/mpi_data.c`): two- and
   one-sided MPI.
