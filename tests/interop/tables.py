@@ -194,9 +194,10 @@ it runs over no RoCE adapter.
 SIZES = """
 ## Sizes
 
-`tests/interop/verbs_sizes.c`: 0 to a mebibyte, and around each power of two of packets, at path MTU
-256 to 4096, every byte compared. RC has SEND, WRITE, READ; UC SEND, WRITE; UD SEND.
-`ibv_modify_qp_rate_limit` at 50 Mbit/s, 200 Mbit/s and 1 Gbit/s is within 3 % on an idle machine.
+`tests/interop/verbs_sizes.c` sends messages of 0 bytes to a mebibyte, with sizes around each power
+of two of packets, at path MTU 256 to 4096. Every byte is compared. RC has SEND, WRITE, READ; UC
+SEND, WRITE; UD SEND. `ibv_modify_qp_rate_limit` at 50 Mbit/s, 200 Mbit/s and 1 Gbit/s is within 3 %
+on an idle machine.
 
 ## With sanitizers
 
@@ -205,8 +206,9 @@ UndefinedBehaviorSanitizer.
 
 ## Dart's shares
 
-`tests/interop/verbs_dart.c`: two devices write to a third one, each with its own link. Alone, one
-has all of it; together each has half of the receiver's, as the ACKs say.
+`tests/interop/verbs_dart.c`: two devices write to a third one, each with its own link. A device
+that writes alone gets its whole link. If both write, each gets half of the receiver's link, as the
+ACKs say.
 """
 
 
