@@ -30,7 +30,7 @@ union oche_value {
 
 struct oche_error;
 
-/* What other parts of the program do about a parameter. */
+/* Traits of a parameter that other parts of the program depend on. */
 enum oche_param_traits {
     /* A time by which an ACK may be late: timeouts that follow the network allow for it. */
     OCHE_PARAM_DELAYS_ACKS = 1 << 0,
@@ -55,8 +55,8 @@ struct oche_param {
     uint64_t usual_most; /* whole numbers: random worlds (tests/swarm) draw up to it, from 0, so
                             that they stay small; 0: some octaves about the default */
     /*
-     * Optional, in the section `host`: checks the value against what the hosts end in, a struct
-     * oche_endpoint; NULL: the RNIC. Returns false and an error "what is wrong; what would be
+     * Optional, in the section `host`: checks the value against the hosts' endpoint, a struct
+     * oche_endpoint (NULL: the RNIC). Returns false and an error "what is wrong; what would be
      * right".
      */
     bool (*check)(const void *values, const void *endpoint, struct oche_error *error);
@@ -166,8 +166,8 @@ extern const char *const oche_preset_names[];
 void oche_param_defaults(const struct oche_param_table *table, void *values);
 
 /*
- * Writes the defaults of `preset` into `values`; the parameter OCHE_PRESET, if the table has it,
- * tells which they are.
+ * Writes the defaults of `preset` into `values`. If the table has the parameter OCHE_PRESET, sets
+ * it to `preset`.
  */
 void oche_param_preset(const struct oche_param_table *table, enum oche_preset preset, void *values);
 

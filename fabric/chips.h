@@ -40,13 +40,13 @@ const struct oche_chip *oche_chip_find(const char *name);
 bool oche_chip_has_ports(const struct oche_chip *chip, const struct oche_switch_config *config);
 
 /*
- * Returns the chip of a switch: the one that its parameters name or, for `auto`, the smallest one
- * that has its ports, some of which may be a half or a quarter of one of the chip's; if there is
- * none, the largest.
+ * Returns the chip of a switch: the one that its parameters name. For `auto` it is the smallest
+ * chip that has all ports of the switch, where a port may also be a half or a quarter of a port of
+ * the chip. If no chip has them, it is the largest.
  */
 const struct oche_chip *oche_chip_for(const struct oche_switch_config *config);
 
-/* Returns the bytes of a switch's packet memory: those that are given, or those of its chip. */
+/* Returns the bytes of a switch's packet memory: the configured number, or its chip's. */
 uint64_t oche_switch_memory(const struct oche_switch_config *config);
 
 #endif

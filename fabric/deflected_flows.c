@@ -25,7 +25,7 @@ static bool same(const struct oche_deflected_key *a, const struct oche_deflected
 
 /* ---- age ---- */
 
-/* Returns for how long the entry's port has ever been paused in its lane. */
+/* Returns the total time for which the entry's lane has been paused at its port. */
 static oche_time paused(const struct oche_switch *sw, const struct oche_deflected_flow *entry,
                         oche_time now)
 {
@@ -138,7 +138,7 @@ void oche_deflected_use(const struct oche_deflected_flows *table, const struct o
     touch(table, sw, entry, now);
 }
 
-/* Returns a place that is not in use; one whose former key may be forgotten soonest. */
+/* Returns a place that is not in use. Prefers the place whose former key may be forgotten first. */
 static struct oche_deflected_flow *free_place(struct oche_deflected_flows *table)
 {
     struct oche_deflected_flow *oldest = NULL;

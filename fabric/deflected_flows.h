@@ -43,7 +43,7 @@ struct oche_deflected_flow {
     oche_time last;   /* when a packet last used the entry or, with `lingers`, left the port */
     /* With `lingers`. */
     uint32_t waiting; /* packets that use the entry and wait at the port */
-    oche_time paused; /* for how long the port's lane had ever been paused, at `last` */
+    oche_time paused; /* total time for which the port's lane had been paused before `last` */
 };
 
 struct oche_deflected_flows {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Equipment in use: what a switch or a network has where nobody says otherwise (`defaults:
- * deployed`, `oche buffers` without options). The sizes of HPCC's network (dcqcn.md#deployed):
- * hosts of 100 Gbit/s, uplinks of four times that, 1 us for each link.
+ * Equipment in use: the defaults of switches and networks for `defaults: deployed`, and for `oche
+ * buffers` without options. The sizes of HPCC's network (dcqcn.md#deployed): hosts of 100 Gbit/s,
+ * uplinks of four times that, 1 us for each link.
  */
 #ifndef OCHE_FABRIC_IN_USE_H
 #define OCHE_FABRIC_IN_USE_H

@@ -207,7 +207,7 @@ static bool timers_are_set(const struct oche_switch *sw, unsigned port)
 
 static const struct {
     const char *words;
-    bool of_ports; /* called for each port; else once */
+    bool of_ports; /* called once for each port; else once for the switch */
     bool (*holds)(const struct oche_switch *sw, unsigned port);
 } statements[] = {
     {"the bytes of a queue are those of its packets", true, queues_are_counted},

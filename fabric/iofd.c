@@ -367,7 +367,7 @@ static bool is_follower(const struct iofd *iofd, const struct oche_packet *packe
     return iofd->follows && (packet->bth & OCHE_BTH_FOLLOWS);
 }
 
-/* True if no packet follows END, which this packet is. */
+/* True if this packet is END, after which no packet follows. */
 static bool is_release(const struct iofd *iofd, const struct oche_packet *packet)
 {
     return iofd->follows && (packet->bth_reserved & OCHE_BTH_RELEASE);

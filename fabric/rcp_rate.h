@@ -48,7 +48,7 @@ struct oche_rcp_interval {
     uint64_t queued_bytes;  /* q; at most 2^33 */
 };
 
-/* Returns the new R in bits per second, rounded towards the old one. */
+/* Returns the new R in bits per second, rounded towards the old R. */
 uint64_t oche_rcp_next_rate(const struct oche_rcp_interval *interval);
 
 /* Returns the current R of a port, given the mechanism's state in its switch. */

@@ -39,8 +39,11 @@ struct oche_switch_params {
     uint64_t xoff_bytes;       /* static t_PFC; 0: computed as S / (p * ports) */
     uint64_t xon_offset_bytes; /* how far below t_PFC a class resumes; OCHE_NEVER: two frames */
     bool pfc;                  /* false: drop-tail */
-    uint64_t pfc_priorities;   /* priorities that the buffer is divided for; 0: the lossless classes
-                                  in use; OCHE_NEVER: those, and two at least */
+    /*
+     * priorities that the buffer is divided for; 0: number of lossless classes in use; OCHE_NEVER:
+     * this number, but at least 2
+     */
+    uint64_t pfc_priorities;
     uint64_t chip_ports; /* number of ports for which headroom is kept; 0: of the existing ports */
     /* per ingress port and priority; OCHE_NEVER: computed from each link */
     uint64_t headroom_bytes;

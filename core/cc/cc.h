@@ -116,8 +116,8 @@ enum oche_cc_needs {
 enum oche_cc_transports { OCHE_CC_RC = 1 << 0, OCHE_CC_UC = 1 << 1, OCHE_CC_UD = 1 << 2 };
 
 /*
- * What only some schemes need: a table for each purpose, in a header of its own. NULL: the scheme
- * does without.
+ * Hooks that only some schemes need. Each table has a header of its own. NULL: the scheme has no
+ * such hooks.
  */
 struct oche_cc_nic_hooks; /* state of peers and a timer of the NIC: core/cc/cc_nic.h */
 struct oche_cc_messages;  /* which messages arrive, and what is left to send: cc_messages.h */
@@ -180,8 +180,8 @@ struct oche_cc_scheme {
     void (*cnp)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *cnp);
     void (*loss)(struct oche_cc_flow *flow, oche_time now, enum oche_cc_loss kind);
     /*
-     * The last `loss` of this kind, or several timeouts in a row, told of no loss: what had been
-     * sent was only late. That says nothing of a `loss` of the other kind. If an ACK shows it,
+     * The last `loss` of this kind, or several timeouts in a row, turned out to be false: the
+     * packets were only late. A `loss` of the other kind is not affected. If an ACK shows this,
      * `acked` follows for the same ACK.
      */
     void (*undo)(struct oche_cc_flow *flow, oche_time now, enum oche_cc_loss kind);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a scheme knows about its parameters beyond their ranges and the hook `check`: which suit a
- * network, and what `auto` stands for. All hooks are optional, and none is called for a packet.
+ * Advice of a scheme about its parameters, beyond their ranges and the hook `check`: which values
+ * suit a network, and which value `auto` stands for. All hooks are optional, and none is called for
+ * a packet.
  */
 #ifndef OCHE_CORE_CC_CC_ADVICE_H
 #define OCHE_CORE_CC_CC_ADVICE_H
@@ -20,8 +21,8 @@ struct oche_cc_network {
 
 struct oche_cc_advice {
     /*
-     * As oche_cc_scheme.check, of what names hosts; called by the simulator, whose hosts are 0 to
-     * n - 1.
+     * Like oche_cc_scheme.check, for parameters that name hosts. The simulator calls it; its hosts
+     * have the numbers 0 to hosts - 1.
      */
     const char *(*check_hosts)(const void *params, uint32_t hosts);
     /*
@@ -44,10 +45,11 @@ struct oche_cc_advice {
     bool (*derived)(const void *params, const struct oche_param *param, uint64_t line_bps,
                     struct oche_derived *derived);
     /*
-     * Gives parameters that nobody chose the values that suit the network, and notes what values
-     * that are `auto` follow. `free`: bit i: row i of the table may be changed; the simulator calls
-     * it with 0, as there a scenario has chosen all. On a device it may be called again, also
-     * between events, when more is known of the network; the parameters are valid after each call.
+     * Sets the parameters that the user did not choose to values that suit the network, and notes
+     * the facts from which `auto` is derived. `free`: if bit i is set, row i of the table may be
+     * changed. The simulator calls it with 0, since a scenario has chosen all parameters. On a
+     * device it may be called again, also between events, when more is known of the network; the
+     * parameters are valid after each call.
      */
     void (*fit)(void *params, uint64_t free, const struct oche_cc_network *network);
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hooks for schemes that count the senders of a port: what they count, and what other NICs of the
- * port count.
+ * Hooks for schemes that count the senders of a port. They report the NIC's own count, and take in
+ * the counts of the port's other NICs.
  */
 #ifndef OCHE_CORE_CC_CC_COUNTING_H
 #define OCHE_CORE_CC_CC_COUNTING_H
@@ -13,7 +13,7 @@ OCHE_C_BEGIN
 /* How many senders this NIC counts, for display. */
 struct oche_cc_senders {
     uint32_t counted; /* senders that are active now */
-    uint32_t told;    /* the n that they are told, whose n-th part of the line each may have */
+    uint32_t told;    /* the n that the senders are told: each may use 1/n of the line */
 };
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hooks for schemes that look at messages: which of them arrive, of which groups they are part, and
+ * Hooks for schemes that look at messages: which messages arrive, to which groups they belong, and
  * whether a queue pair has more to send.
  */
 #ifndef OCHE_CORE_CC_CC_MESSAGES_H

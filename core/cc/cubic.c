@@ -409,7 +409,7 @@ static void cubic_acked(struct oche_cc_flow *flow, oche_time now, const struct o
         state->recovering = false;
     if (OCHE_UNLIKELY(state->saved.valid) && state->saved.timeout &&
         oche_psn_diff(oche_psn_add(ack->packet->psn, 1), state->saved.end) >= 0)
-        state->saved.valid = false; /* so it was no early one */
+        state->saved.valid = false; /* so the timeout was not too early */
     if (ack->acked_bytes == 0)
         return;
     if (state->phase != AVOIDANCE) {
@@ -418,7 +418,8 @@ static void cubic_acked(struct oche_cc_flow *flow, oche_time now, const struct o
         else if (oche_psn_diff(ack->packet->psn, state->round_end) >= 0)
             begin_round(state);
     } else if (flight + ack->slack_bytes + 2 * (uint64_t)flow->mtu_bytes <= flow->window_bytes) {
-        if (state->epoch != OCHE_NEVER) /* something else limits it: that time does not count */
+        /* something other than the window limits the flow: that time does not count */
+        if (state->epoch != OCHE_NEVER)
             state->epoch += now - oche_time_max(state->seen, state->epoch);
     } else if (!state->recovering) {
         avoid(flow, now, packets);

@@ -85,9 +85,9 @@ uint64_t dcqcn_rai_of(const struct dcqcn_params *params, uint64_t line_bps);
 uint64_t dcqcn_rhai_of(const struct dcqcn_params *params, uint64_t line_bps);
 
 /*
- * The hook oche_cc_advice.fit of a scheme whose parameters begin with struct dcqcn_params, for
- * these (`table`: the scheme's), and the time to which all others are in proportion: the paper's
- * 50us.
+ * The hook oche_cc_advice.fit of a scheme whose parameters begin with struct dcqcn_params. Sets
+ * only these parameters; `table` is the scheme's. dcqcn_fit_unit returns the time from which all
+ * other times are scaled, the paper's 50us.
  */
 void dcqcn_fit_rows(const struct oche_param_table *table, void *params, uint64_t free,
                     const struct oche_cc_network *network);

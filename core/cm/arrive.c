@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What arrives: which connection it is about, and what that does with it. */
+/* Messages that arrive: finds the connection that a message belongs to, and handles the message. */
 #include "core/cm/cm.h"
 
 #include "core/cm/parts.h"
@@ -16,7 +16,7 @@ struct arrived {
 
 /* ---- REQ ---- */
 
-/* Refuses what no connection of ours is about: a REQ, or an answer to one. */
+/* Refuses a message that belongs to no connection of ours: a REQ, or an answer to a REQ. */
 static void refuse(const struct arrived *in, enum oche_cm_about about, uint16_t reason)
 {
     struct oche_cm_message message = {.kind = OCHE_CM_REJ,

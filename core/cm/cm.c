@@ -201,7 +201,7 @@ void cm_linger(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn)
     cm_start_timer(cm, conn, oche_time_add(now, conn->linger));
 }
 
-/* What was repeated has had no answer in time. */
+/* A repeated message got no answer in time. */
 static void give_up(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn)
 {
     switch (conn->state) {

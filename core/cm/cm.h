@@ -31,7 +31,7 @@
 
 OCHE_C_BEGIN
 
-/* As Linux has them: a peer answers within 4.3 s, and is asked 15 times more. */
+/* Linux's values: a peer has 4.3 s to answer, and is asked up to 15 times more. */
 #define OCHE_CM_RESPONSE_TIMEOUT 20
 #define OCHE_CM_RETRIES          15
 
@@ -82,12 +82,12 @@ struct oche_cm_conn {
     oche_time until;                                           /* repeats are given up then */
     oche_time linger;                                          /* in TIMEWAIT */
     bool half_open;                 /* a peer has asked, and not confirmed */
-    bool waited;                    /* the peer was asked to wait, once */
+    bool waited;                    /* the peer was asked to wait; done at most once */
     uint8_t last[OCHE_MAD_BYTES];   /* the last message that may be repeated */
     uint8_t answer[OCHE_MAD_BYTES]; /* RTU, DREP, SIDR REP: as the peer may repeat */
 };
 
-/* What is told with an event. `message` is NULL if nothing arrived. */
+/* The details of an event. `message` is NULL if nothing arrived. */
 struct oche_cm_news {
     enum oche_cm_event event;
     const struct oche_cm_message *message;
@@ -116,7 +116,7 @@ struct oche_cm_hooks {
 
 struct oche_cm_stats {
     uint64_t received[OCHE_CM_KINDS_END - OCHE_CM_REQ];
-    uint64_t sent[OCHE_CM_KINDS_END - OCHE_CM_REQ]; /* repeats too */
+    uint64_t sent[OCHE_CM_KINDS_END - OCHE_CM_REQ]; /* counts repeated messages too */
     uint64_t wrong[OCHE_CM_ERROR_COUNT];            /* arrived, and could not be read */
     uint64_t repeated;                              /* sent again, as no answer came */
     uint64_t duplicates;                            /* arrived again */
@@ -129,12 +129,13 @@ struct oche_cm_stats {
 };
 
 /*
- * A REQ or SIDR REQ for a service that nobody listens to is looked at again after this time before
- * it is refused: programs that listen anew for each connection (perftest -R) are between two
- * listens for a moment, on a busy machine for more than 50 ms, and their peers do not ask again.
+ * A REQ or SIDR REQ for a service without a listener is refused only if there is still no listener
+ * after this time. Some programs listen anew for each connection (perftest -R). Between two
+ * connections they have no listener, on a busy machine for more than 50 ms, and their peers do not
+ * ask again.
  */
 #define OCHE_CM_GRACE      (250 * OCHE_MS)
-#define OCHE_CM_MOST_GRACE 32 /* requests that wait so; others are refused at once */
+#define OCHE_CM_MOST_GRACE 32 /* requests that may wait; others are refused at once */
 
 /*
  * Connections that a peer has asked for and not confirmed: REQ_RCVD, REP_SENT, SIDR_RCVD. With what
@@ -153,7 +154,7 @@ struct oche_cm {
     struct oche_cm_hooks hooks;
     uint32_t id_prefix, id_mask; /* bits that all our communication IDs have, and which bits */
     uint64_t ca_guid;
-    uint64_t secret; /* nobody else knows which numbers share a bucket */
+    uint64_t secret; /* hides which numbers share a bucket */
     struct oche_cm_conn *by_id[OCHE_CM_BUCKETS], *by_remote[OCHE_CM_BUCKETS];
     struct oche_cm_conn *by_qpn[OCHE_CM_BUCKETS];
     struct oche_cm_conn *timers; /* the one that is due first */
@@ -200,7 +201,10 @@ bool oche_cm_confirm(struct oche_cm *cm, oche_time now, struct oche_cm_conn *con
 /* Answers a REQ or REP with a REJ, whose reason, info and private data are in `message`. */
 bool oche_cm_reject(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn,
                     struct oche_cm_message *message);
-/* The peer's data has come, although its RTU has not: passive, REP_SENT; as if it had come. */
+/*
+ * To be called at the passive end in REP_SENT, when data of the peer arrives before its RTU. Acts
+ * as if the RTU had arrived.
+ */
 bool oche_cm_established(struct oche_cm *cm, struct oche_cm_conn *conn);
 /* Sends a DREQ, or the DREP that a DREQ waits for. */
 bool oche_cm_disconnect(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program asks for. */
+/* The program's calls: connect, accept, confirm, reject, disconnect, forget. */
 #include "core/cm/cm.h"
 
 #include "core/cm/parts.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests for services that nobody listens to, which may be a matter of a moment. One peer has no
- * more than a quarter of the places, so that it does not take them away from others.
+ * Requests for services without a listener. They wait for a moment, since the program may listen
+ * again soon. One peer gets at most a quarter of the places, so that other peers get places too.
  */
 #include "core/cm/cm.h"
 

@@ -27,11 +27,11 @@ enum oche_cm_kind {
     OCHE_CM_DREQ,       /* ends a connection */
     OCHE_CM_DREP,       /* confirms that it has ended */
     OCHE_CM_SIDR_REQ,   /* asks which queue pair takes datagrams for a service */
-    OCHE_CM_SIDR_REP,   /* tells it */
+    OCHE_CM_SIDR_REP,   /* answers a SIDR REQ */
     OCHE_CM_KINDS_END,
 };
 
-/* What oche_cm_rejection.reason may be (IBTA sec 12.6.7.2). */
+/* Values of oche_cm_rejection.reason (IBTA sec 12.6.7.2). */
 enum oche_cm_reason {
     OCHE_CM_REASON_NO_QP = 1,
     OCHE_CM_REASON_NO_RESOURCES = 3,
@@ -50,7 +50,7 @@ enum oche_cm_reason {
     OCHE_CM_REASON_CLASS_VERSION = 31,
 };
 
-/* Which message an MRA or a REJ speaks of. */
+/* The message that an MRA or a REJ answers. */
 enum oche_cm_about { OCHE_CM_ABOUT_REQ, OCHE_CM_ABOUT_REP, OCHE_CM_ABOUT_OTHER };
 
 /* oche_cm_message.transport */
@@ -94,8 +94,8 @@ struct oche_cm_message {
     uint64_t tid;      /* the transaction: an answer has its request's */
     uint32_t modifier; /* of the attribute; 0 here */
     /*
-     * The sender's communication ID, and the receiver's as far as the sender knows it: in a REQ
-     * there is no remote_id. In SIDR messages local_id is the request's ID, of which there is one.
+     * The sender's communication ID, and the receiver's if the sender knows it; a REQ has no
+     * remote_id. In SIDR messages local_id is the request's ID, and there is no other.
      */
     uint32_t local_id, remote_id;
     uint64_t service_id;             /* REQ, SIDR */
@@ -186,7 +186,7 @@ static inline bool oche_cma_is_service(uint64_t service_id)
            space == OCHE_CMA_IB;
 }
 
-/* The beginning of the private data of a REQ and a SIDR REQ: who asks whom. */
+/* The beginning of the private data of a REQ and a SIDR REQ: the addresses of both programs. */
 struct oche_cma_header {
     bool ipv6;
     uint16_t port; /* the sender's */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the connection manager share. */
+/* Declarations shared by the files of the connection manager. */
 #ifndef OCHE_CORE_CM_PARTS_H
 #define OCHE_CORE_CM_PARTS_H
 
@@ -7,10 +7,13 @@
 
 #include "core/cm/cm.h"
 
-/* No time in a peer's message counts for more than these (17 s and 69 s). */
+/*
+ * Upper limits for the times in a peer's message (17 s and 69 s); larger values are lowered to
+ * these.
+ */
 #define CM_MOST_RESPONSE 22
 #define CM_MOST_SERVICE  24
-/* Nor does a shorter one than this (17 ms), which programs need to answer. */
+/* Lower limit for the same times (17 ms), because programs need that long to answer. */
 #define CM_LEAST_RESPONSE 12
 /* How long TIMEWAIT lasts, 0.54 s: twice Linux's packet life time of 0.27 s. */
 #define CM_LINGER oche_cm_time(17)

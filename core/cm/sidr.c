@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which queue pair takes datagrams for a service (IBTA sec 12.11). One question, one answer; a
- * question that comes again has the same answer until the program forgets it.
+ * Finds the queue pair that takes datagrams for a service (IBTA sec 12.11). Each request gets one
+ * reply. A repeated request gets the same reply, until the program forgets the request.
  */
 #include "core/cm/cm.h"
 
@@ -32,7 +32,7 @@ bool oche_cm_tell(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn,
     conn->state = OCHE_CM_SIDR_TOLD;
     cm_half_open_leave(cm, conn);
     cm_address(conn, OCHE_CM_SIDR_REP, message);
-    message->local_id = conn->remote_id; /* the one ID that there is */
+    message->local_id = conn->remote_id; /* SIDR has no other ID */
     oche_cm_write(message, conn->answer);
     cm_send(cm, conn, conn->answer);
     return true;

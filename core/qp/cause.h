@@ -18,9 +18,10 @@ enum oche_cause {
     OCHE_CAUSE_REFUSED_ACCESS = 6,  /* … remote access error, */
     OCHE_CAUSE_REFUSED_OPERATION = 7, /* … remote operational error */
     /* Work of our own that cannot be done. */
-    OCHE_CAUSE_SEND_MEMORY = 8,      /* key, bounds or domain of the data that is sent */
-    OCHE_CAUSE_RESULT_MEMORY = 9,    /* … of where a READ's or an atomic's result goes */
-    OCHE_CAUSE_WINDOW = 10,          /* a memory window may not be bound, or invalidated, so */
+    OCHE_CAUSE_SEND_MEMORY = 8,   /* key, bounds or domain of the data that is sent */
+    OCHE_CAUSE_RESULT_MEMORY = 9, /* … of where a READ's or an atomic's result goes */
+    /* a memory window may not be bound or invalidated in this way */
+    OCHE_CAUSE_WINDOW = 10,
     OCHE_CAUSE_OVERRUN = 11,         /* the completion queue was full and has lost a completion */
     OCHE_CAUSE_RECEIVE_SHORT = 12,   /* the peer's message is longer than the receive */
     OCHE_CAUSE_RECEIVE_MEMORY = 13,  /* key, bounds, domain or access of the receive */

@@ -41,7 +41,8 @@ static size_t nic_peer_state_bytes(const struct oche_nic_config *config)
 }
 
 /*
- * Like oche_place: puts a large part into cache lines of its own, and a small one within one line.
+ * Like oche_place, but a large part gets cache lines of its own, and a small part lies within one
+ * line.
  */
 static size_t place(size_t *end, size_t bytes)
 {
@@ -389,9 +390,10 @@ static OCHE_NOINLINE bool may_receive(struct oche_qp *qp, const struct oche_pack
 }
 
 /*
- * Handles a congestion-control scheme's own packet. It has no PSN of its own, so it does not tell
- * what the peer can do, but on UC, where a receiver of data sends nothing else. On RC its PSN is
- * the one that the peer expects next, as in a CNP: who does not know it has no say in our rate.
+ * Handles a packet of a congestion-control scheme. It has no PSN of its own, so it tells nothing
+ * about the peer's extensions. Exception: UC, where a receiver of data sends nothing else. On RC
+ * its PSN is the one that the peer expects next, as in a CNP. A packet with another PSN must not
+ * change our rate.
  */
 static void receive_own(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {

@@ -112,7 +112,9 @@ struct oche_nic_port {
      * about lost packets.
      */
     void (*timed_out)(void *context, struct oche_qp *qp, oche_time now);
-    /* The queue pair has entered ERR (or SQE, after a UC or UD sender's error) by itself. */
+    /*
+     * The queue pair has entered ERR (or SQE, after a UC or UD sender's error) because of an error.
+     */
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
     void (*qp_event)(void *context, struct oche_qp *qp, enum oche_qp_event event);
     /*
@@ -280,9 +282,9 @@ const char *oche_reject_name(enum oche_reject cause);
 /* Why a packet was retransmitted. */
 enum oche_resent {
     OCHE_RESENT_NAK,       /* a NAK: everything from its PSN on */
-    OCHE_RESENT_SELECTIVE, /* a NAK with a SACK: what is missing */
+    OCHE_RESENT_SELECTIVE, /* a NAK with a SACK: only the missing packets */
     OCHE_RESENT_TIMEOUT,
-    OCHE_RESENT_NOT_READY, /* an RNR NAK, whose wait is over */
+    OCHE_RESENT_NOT_READY, /* the wait after an RNR NAK is over */
     OCHE_RESENT_RESPONSES, /* responses are missing, so the request leaves again */
     OCHE_RESENT_TWICE,     /* no loss: recovery sends the last packet of a message twice */
     OCHE_RESENT_ASKED,     /* READ data that the peer has asked for again */
@@ -376,7 +378,7 @@ struct oche_qp_connection {
      * rate.
      */
     uint64_t initial_rate_bps;
-    /* The path's MTU, at most the mtu_bytes of the configuration; 0: those of the configuration. */
+    /* The path's MTU, at most the configuration's mtu_bytes; 0: equal to the configuration's. */
     uint32_t mtu_bytes;
 };
 
@@ -504,8 +506,8 @@ void *oche_window_user(const struct oche_window *window);
 
 /*
  * Completion queues: rings of `entries` (a power of two). A queue that has overflowed takes no
- * further completions. Queue pairs whose completions it loses fail when the NIC's timers next run,
- * which is due at once.
+ * further completions. A queue pair that loses a completion fails when the NIC's timers next run;
+ * they are due at once.
  */
 size_t oche_cq_bytes(uint32_t entries);
 struct oche_cq *oche_cq_create(void *memory, uint32_t entries);
@@ -664,8 +666,8 @@ bool oche_qp_has_worked(const struct oche_qp *qp);
 /* The two kinds of payloads that are held behind a gap: `held` and `held_reads`. */
 enum oche_held_kind { OCHE_HELD_REQUESTS, OCHE_HELD_READS, OCHE_HELD_KINDS };
 /*
- * Returns how many bytes of memory would have had room for each payload of this kind that came; 0:
- * there was room for all since memory was given. See wants_room.
+ * Returns how many bytes of memory would have been enough for every payload of this kind that has
+ * arrived. 0: since the memory was given, there has been room for all of them. See wants_room.
  */
 uint32_t oche_qp_room_wanted(const struct oche_qp *qp, enum oche_held_kind kind);
 /*
@@ -726,7 +728,10 @@ void oche_qp_look(const struct oche_qp *qp, struct oche_qp_view *view);
  * always 0 where recovery may restart messages.
  */
 uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp);
-/* The same of the data of our oldest READ; 0 if the oldest work is none. */
+/*
+ * Returns how many bytes of our oldest READ have arrived in order; 0 if the oldest work is not a
+ * READ.
+ */
 uint32_t oche_qp_read_bytes(const struct oche_qp *qp);
 uint64_t oche_qp_timeouts(const struct oche_qp *qp);
 /* Return the values that the connection was last given; OCHE_NEVER: there is no ACK timer. */

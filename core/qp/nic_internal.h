@@ -67,7 +67,7 @@ struct oche_nic {
     uint64_t rejected[OCHE_REJECT_CAUSES], resent[OCHE_RESENT_CAUSES];
     struct oche_nic_config config;
 
-    struct slots slots, peer_slots; /* of queue pairs; of peers */
+    struct slots slots, peer_slots; /* slots: of queue pairs; peer_slots: of peers */
     struct regions regions;
     struct oche_window *windows;
     struct map peer_map;

@@ -52,22 +52,23 @@ enum control_bits {
 };
 
 enum qp_flags {
-    QP_LISTED = 1 << 0,          /* in the NIC's control list */
-    QP_RESPONSE_TURN = 1 << 1,   /* it is the turn of the response stream to send */
-    QP_IDLE_TOLD = 1 << 2,       /* congestion control was told that there is no work */
-    QP_LOCAL_ERROR = 1 << 3,     /* the next work request is bad; it fails once it is the oldest */
-    QP_GAP_TOLD = 1 << 4,        /* the responses from gap_psn on are missing; recovery was told */
-    QP_CREDIT_LIMITED = 1 << 5,  /* the peer tells us how many receives it has posted */
-    QP_WAS_RNR = 1 << 6,         /* responder: sent an RNR NAK, and waits for that PSN again */
-    QP_RETRIED = 1 << 7,         /* a retry was used after the last ACK that made progress */
-    QP_TAKES_RTT = 1 << 8,       /* round-trip times are wanted */
-    QP_TELLS_CREDITS = 1 << 9,   /* our ACKs say how many receives are posted */
-    QP_WHOLE_MESSAGES = 1 << 10, /* recovery's whole_messages is in use: the peer has it, too */
-    QP_HOLDS = 1 << 11,          /* responder: packets that came behind a gap are kept */
-    QP_EXTENDED = 1 << 12,       /* the extended opcodes are in use; flow.extended is set as well */
-    QP_IN_BURST = 1 << 13,       /* the next packet need not wait; see pacer.c */
-    QP_CC_STARTED = 1 << 14,     /* congestion control was started and not yet stopped */
-    QP_BEHIND_DATA = 1 << 15,    /* responder: ACKs leave in the traffic class of data */
+    QP_LISTED = 1 << 0,         /* in the NIC's control list */
+    QP_RESPONSE_TURN = 1 << 1,  /* it is the turn of the response stream to send */
+    QP_IDLE_TOLD = 1 << 2,      /* congestion control was told that there is no work */
+    QP_LOCAL_ERROR = 1 << 3,    /* the next work request is bad; it fails once it is the oldest */
+    QP_GAP_TOLD = 1 << 4,       /* the responses from gap_psn on are missing; recovery was told */
+    QP_CREDIT_LIMITED = 1 << 5, /* the peer tells us how many receives it has posted */
+    QP_WAS_RNR = 1 << 6,        /* responder: sent an RNR NAK, and waits for that PSN again */
+    QP_RETRIED = 1 << 7,        /* a retry was used after the last ACK that made progress */
+    QP_TAKES_RTT = 1 << 8,      /* round-trip times are wanted */
+    QP_TELLS_CREDITS = 1 << 9,  /* our ACKs say how many receives are posted */
+    /* recovery's whole_messages is in use, since the peer has it, too */
+    QP_WHOLE_MESSAGES = 1 << 10,
+    QP_HOLDS = 1 << 11,       /* responder: packets that came behind a gap are kept */
+    QP_EXTENDED = 1 << 12,    /* the extended opcodes are in use; flow.extended is set as well */
+    QP_IN_BURST = 1 << 13,    /* the next packet need not wait; see pacer.c */
+    QP_CC_STARTED = 1 << 14,  /* congestion control was started and not yet stopped */
+    QP_BEHIND_DATA = 1 << 15, /* responder: ACKs leave in the traffic class of data */
 };
 
 /* Flags that are set at creation and never change. */
@@ -165,7 +166,7 @@ static inline void qp_trace(struct oche_qp *qp, oche_time now, enum oche_trace_k
 
 /*
  * qp_state.c. Called while qp->learns, for a packet that shows some of OCHE_BTH_SHOWN and that
- * passed the check of its PSN: what the peer can do, we use from then on.
+ * passed the check of its PSN: from then on we use the extensions that the peer has.
  */
 void qp_learn(struct oche_qp *qp, const struct oche_packet *packet);
 

@@ -40,7 +40,7 @@ void oche_qp_set_retries(struct oche_qp *qp, const struct oche_qp_connection *co
     sender_set_retries(qp, connection);
 }
 
-/* What a connection fixes for what leaves; retries are answered by both halves. */
+/* Sets up the sending side for a connection. Both halves need the retries. */
 static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *connection)
 {
     receiver_set_retries(qp, connection);
@@ -68,12 +68,12 @@ static bool is_between_messages(const struct oche_qp *qp)
     return receiver_is_between_messages(qp) && sender_is_between_messages(qp);
 }
 
-/* Uses what both we and a peer that shows the bits `theirs` can do. */
+/* Starts to use the extensions that both ends have. `theirs`: the bits that the peer has shown. */
 static void agree(struct oche_qp *qp, uint8_t theirs)
 {
     const uint8_t both = theirs & qp->nic->shows;
 
-    qp->learns = false; /* who shows something shows all that it can do */
+    qp->learns = false; /* a peer that shows one extension shows all that it has */
     if (qp->shows && (both & OCHE_BTH_EXTENSIONS))
         extend(qp);
     if (qp->transport != OCHE_TRANSPORT_RC)
@@ -155,7 +155,7 @@ bool oche_qp_resume(struct oche_qp *qp, oche_time now)
 
 /* ---- causes ---- */
 
-/* Notes why the queue pair fails; what fails after it follows from that. */
+/* Notes why the queue pair fails. Only the first cause counts; later failures follow from it. */
 static void note_cause(struct oche_qp *qp, enum oche_cause cause)
 {
     OCHE_MUST(cause > OCHE_CAUSE_NONE && cause < OCHE_CAUSES);

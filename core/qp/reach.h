@@ -10,14 +10,14 @@
 #define PSN_REACH 32768
 
 /*
- * How far behind the oldest unacknowledged PSN feedback for congestion control may be: what a CNP
- * or a packet of the scheme's own names as the PSN that its sender expects, or what an ACK
- * acknowledges. It names what was expected when it left, and ACKs that left before it acknowledged
- * no more, so where packets keep their order it is not behind at all. It is only if later ACKs have
- * overtaken it, by what was sent meanwhile: 100 us, the longest jitter of feedback that a paper of
- * ours has, are 500 packets of 1 KB at 40 Gbit/s. What is later than that tells of a queue that is
- * gone, and is no loss: while there is congestion the next comes soon. Who guesses hits 513 PSNs,
- * and those outstanding, of 2^24.
+ * How far feedback for congestion control may be behind the oldest unacknowledged PSN. The PSN of
+ * the feedback is the one that a CNP or a packet of the scheme names as the next that its sender
+ * expects, or the one that an ACK acknowledges. Where packets keep their order, it is not behind at
+ * all: ACKs that left before the feedback acknowledged no more than it names. It is behind only if
+ * later ACKs have overtaken it, by the packets sent meanwhile. The longest jitter of feedback in
+ * our papers, 100 us, is 500 packets of 1 KB at 40 Gbit/s. Later feedback tells of a queue that is
+ * gone, so it can be ignored: while there is congestion the next feedback comes soon. An attacker
+ * who guesses a PSN hits these 513 PSNs, or the outstanding ones, of 2^24.
  */
 #define FEEDBACK_SLACK 512
 

@@ -381,7 +381,10 @@ void scheduler_unring(struct oche_qp *qp)
 
 /* ---- invariants ---- */
 
-/* The first of a ready list is ready, in its class, and nobody's successor. */
+/*
+ * The first queue pair of a ready list is ready, has the list's class, and no queue pair points to
+ * it as its successor.
+ */
 static bool is_first(const struct oche_qp *qp, unsigned traffic_class)
 {
     return qp != NULL && snd(qp)->queued == QUEUED_READY && qp->traffic_class == traffic_class &&

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose packet leaves next, and who has rung the doorbell; see scheduler.c. */
+/*
+ * Chooses the queue pair that sends next, and notes which queue pairs have rung the doorbell; see
+ * scheduler.c.
+ */
 #ifndef OCHE_CORE_QP_SCHEDULER_H
 #define OCHE_CORE_QP_SCHEDULER_H
 

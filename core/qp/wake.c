@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why no request leaves, and what will make a queue pair go on. The rule: a queue pair with work or
- * answers to send is in a list of the scheduler, has a timer in the NIC's heap, or waits for the
- * program or the peer in a way that is documented. Anything else is a fault: nothing would ever
- * happen.
+ * Tells why a queue pair sends no request, and what will make it go on. The rule: a queue pair with
+ * work or answers to send is in a list of the scheduler, has a timer in the NIC's heap, or waits
+ * for the program or the peer in a way that is documented. Anything else is a fault: nothing would
+ * ever happen.
  */
 #include "core/qp/receive/receive.h"
 #include "core/qp/send/pieces.h"

@@ -137,7 +137,7 @@ struct oche_completion {
     oche_time time; /* when the work completed; UC: when its last bit left */
     uint32_t qpn;
     uint32_t bytes; /* receives (UD: with the GRH), READs and atomics */
-    /* sends: how many of the queue pair's sends are over since it was reset, with this one */
+    /* sends: how many of the queue pair's sends are over since it was reset, including this one */
     uint32_t imm;
     uint8_t status; /* enum oche_status; if it is not SUCCESS, bytes and flags are not valid */
     uint8_t opcode; /* enum oche_completion_opcode */

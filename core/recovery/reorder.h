@@ -114,7 +114,9 @@ static inline void oche_suspects_note(struct oche_suspects *suspects, uint32_t e
     }
 }
 
-/* Removes those whose time has come. Returns true, and the largest `end`, if there were any. */
+/*
+ * Removes the suspects whose time has come. Returns true, and the largest `end`, if there were any.
+ */
 static inline bool oche_suspects_expire(struct oche_suspects *suspects, oche_time now,
                                         uint32_t *end)
 {

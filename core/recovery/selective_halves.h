@@ -26,7 +26,7 @@ struct selective_tx {
     uint32_t floor;         /* the bits of all PSNs below this one are 0 */
     uint32_t arrived_count; /* bits of the bitmap that are 1 */
     bool doubted;           /* the next members are valid: a timeout may have been early */
-    uint32_t doubt_end;     /* one past the highest PSN sent before it */
+    uint32_t doubt_end;     /* one past the highest PSN sent before that timeout */
     uint32_t touched;       /* one past the highest of these sent again, or known from a SACK */
     oche_time doubt_since;  /* when the wait for the ACK began */
     uint32_t heard;         /* one past the highest PSN that SACKs told of; see hears */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The receiver half of selective repeat: what is kept behind a gap, and what NAKs tell of it. */
+/*
+ * The receiver half of selective repeat: keeps packets behind a gap, and builds the NAKs that
+ * report them.
+ */
 #include "core/recovery/selective_halves.h"
 
 #include "core/wire/opcode.h"

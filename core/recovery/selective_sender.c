@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sender half of selective repeat: what leaves next, timeouts, what counts as lost. */
+/*
+ * The sender half of selective repeat: chooses the packet that leaves next, handles timeouts, and
+ * decides which packets count as lost.
+ */
 #include "core/recovery/selective_halves.h"
 
 /* An ACK is too soon for a copy if it comes within so many quarters of the least round trip. */
@@ -376,7 +379,7 @@ static oche_time base_rto(const struct oche_selective_repeat_params *params,
     return oche_time_max(rto, state->late);
 }
 
-/* A timeout that follows one which is doubted already belongs to it. */
+/* A timeout that follows a doubted timeout belongs to the same doubt. */
 static void begin_doubt(struct oche_recovery_tx *tx, struct selective_tx *state, oche_time now)
 {
     const struct oche_selective_repeat_params *params = tx->params;

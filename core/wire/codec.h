@@ -93,8 +93,8 @@ size_t oche_encode_frame(const struct oche_packet *packet, const struct oche_fra
 
 /*
  * Encodes BTH to ICRC, and the trailer if there is one, contiguously. `pseudo` stands for the IP
- * and UDP headers; this call sets its lengths. Returns the bytes written, or 0 as oche_encode_frame
- * does.
+ * and UDP headers; this call sets its lengths. Returns the bytes written, or 0 in the same cases as
+ * oche_encode_frame.
  */
 size_t oche_encode_transport(const struct oche_packet *packet, struct oche_pseudo *pseudo,
                              oche_crc32 *crc32, uint8_t *out, size_t capacity);

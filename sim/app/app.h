@@ -16,7 +16,7 @@
 
 struct oche_topology;
 
-/* The rates of some hosts, which are alike in them. */
+/* The rates that a number of hosts have in common. */
 struct oche_host_rate {
     uint64_t link_bps;
     /* Part of the rate of the ToR's uplinks, by the rates of its hosts; 0: there are no uplinks. */
@@ -40,14 +40,14 @@ struct oche_workload_facts {
     uint32_t header_bytes; /* bytes of a full packet on the line without its payload */
     oche_time duration;    /* no flow starts then or later: the run's duration, or its bound */
     bool until_done;       /* the run has no duration of its own */
-    const char *no_verbs;  /* the congestion control whose endpoint has no verbs; NULL: it has */
+    const char *no_verbs;  /* the congestion control, if its endpoint has no verbs; else NULL */
     uint64_t seed;
     uint32_t number; /* index of the workload in the scenario's list: part of stream names */
 };
 
 #define OCHE_FLOW_REMARK_BYTES 400
 
-/* A growing list of flows, and of sources that have some of them. */
+/* A growing list of flows, and of sources that make some of these flows. */
 struct oche_flow_list {
     struct oche_flow_plan *plan; /* of oche_sparse_take; a source's flows are not in it yet */
     uint32_t count, capacity;
@@ -72,8 +72,8 @@ uint32_t oche_flow_list_add(struct oche_flow_list *list, uint32_t workload, uint
                             uint32_t dst, uint64_t bytes, oche_time start);
 
 /*
- * Returns a source whose flows have what flows added now have; the caller fills in the rest. If
- * `draw` chooses receivers, `dst` is any host but `src`.
+ * Returns a source whose flows have the same settings as flows that are added now; the caller fills
+ * in the rest. If `draw` chooses receivers, `dst` is any host but `src`.
  */
 struct oche_flow_source oche_flow_list_source(const struct oche_flow_list *list, uint32_t workload,
                                               uint32_t src, uint32_t dst, oche_time start);
@@ -108,8 +108,8 @@ struct oche_workload_offer {
 };
 
 /*
- * What makes the flows of a workload start. Where a clock does, the workload has a load of its own:
- * how much it offers does not depend on what the network delivers (sim/world/run/load.c).
+ * The cause that starts the flows of a workload. If it is a clock, the workload has a load of its
+ * own: how much it offers does not depend on what the network delivers (sim/world/run/load.c).
  */
 struct oche_workload_arrivals {
     enum {

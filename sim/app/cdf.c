@@ -19,7 +19,7 @@
 #include "sim/app/cdf_data.h" /* made by Meson from data/cdf: X(websearch, "text") … */
 
 #define MOST_BYTES (16 * OCHE_INPUT_MIB)
-#define ROUNDING   1e-6 /* of the last line's part, as sums of parts have it */
+#define ROUNDING   1e-6 /* allowed error of the last line's sum */
 
 #define X(name, text) #name,
 const char *const oche_cdf_names[] = {OCHE_CDF_DATA NULL};
@@ -125,7 +125,7 @@ static bool has_one_of(const char *name, const char *const *parts, size_t count)
     return false;
 }
 
-/* True if the words of the first line are names, of which none is taken for a number. */
+/* True if the words of the first line are names: none of them is a number. */
 static bool is_header(char *const words[], unsigned count)
 {
     for (unsigned i = 0; i < count; i++)

@@ -58,7 +58,7 @@ bool oche_flow_columns_find(struct oche_text_input *input, uint64_t flows,
             first_line = input->line;
         }
         if (count != hpcc.count || found != hpcc.count)
-            break; /* whoever reads the lines says what is wrong */
+            break; /* the reader of the lines reports the error */
         all_hpcc &= can_be_hpcc(&words[3]);
         all_ns3_rdma &= can_be_ns3_rdma(&words[3]);
         point |= strchr(words[4], '.') != NULL; /* 2.0 is a time rather than a size */

@@ -29,7 +29,7 @@ struct reader {
     oche_time origin, first; /* first: the earliest start, after origin */
     const struct oche_workload_facts *facts;
     struct oche_host_names names;
-    uint8_t verb; /* of flows whose line has none */
+    uint8_t verb; /* the verb of flows whose line names none */
     struct oche_flow_list *list;
 };
 
@@ -231,7 +231,10 @@ static bool parse_header(struct reader *reader, char *line)
     return true;
 }
 
-/* True if the line is a number alone, perhaps with separators behind it, as sheets have them. */
+/*
+ * True if the line has nothing but a number, perhaps followed by separators, as spreadsheets write
+ * it.
+ */
 static bool is_count(char *line, uint64_t *count)
 {
     size_t length = strlen(line);

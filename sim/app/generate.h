@@ -131,7 +131,9 @@ void oche_workload_shuffle_hosts(const struct oche_workload_facts *facts,
  */
 uint64_t oche_workload_enough(const struct oche_workload_facts *facts, oche_time start,
                               uint64_t bytes, uint64_t rate_bps);
-/* Returns the most that oche_workload_enough can be of all hosts together, a loop for each. */
+/*
+ * Returns an upper limit of the sum of oche_workload_enough over all hosts, with one loop per host.
+ */
 uint64_t oche_workload_enough_for_all(const struct oche_workload_facts *facts, oche_time start,
                                       uint64_t bytes);
 

@@ -9,7 +9,7 @@
 #include "sim/app/sender_pool.h"
 #include "sim/app/app.h"
 
-/* What fixed sets do not share. */
+/* The hosts that two fixed sets must not have in common. */
 enum oche_disjoint { OCHE_DISJOINT_NONE, OCHE_DISJOINT_RECEIVERS, OCHE_DISJOINT_HOSTS };
 
 struct oche_group_hosts {
@@ -21,7 +21,7 @@ struct oche_group_hosts {
     uint32_t *order;           /* all hosts in random order; NULL without `disjoint` */
     uint64_t set;              /* of the last group begun; without sets the group's number */
     uint32_t receiver;         /* of the last group begun */
-    uint32_t *senders;         /* of the last group; `degree` of them */
+    uint32_t *senders;         /* the senders of the last group: `degree` hosts */
     struct oche_random random; /* the last group's stream */
 };
 

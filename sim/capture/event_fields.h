@@ -17,12 +17,12 @@ struct oche_event_field {
     uint8_t shift, bits;
 };
 
-/* Returns the fields of a kind, of which the first without a name ends the list. */
+/* Returns the fields of a kind. The first field without a name ends the list. */
 const struct oche_event_field *oche_event_fields(enum oche_trace_kind kind);
 
 /*
- * Returns the event's name: that of its kind, but NAK_SENT, RNR_NAK_SENT, … where what acknowledges
- * is negative. `roce`: acknowledgements have an AETH.
+ * Returns the event's name: the name of its kind or, for negative acknowledgements, NAK_SENT,
+ * RNR_NAK_SENT, … `roce`: acknowledgements have an AETH.
  */
 const char *oche_event_name(const struct oche_trace_record *record, bool roce);
 

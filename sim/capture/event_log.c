@@ -43,7 +43,7 @@ struct oche_event_log {
     uint64_t *wanted;
     uint64_t lines;
     int failure;
-    /* The columns of CSV after the first ones, in order, and which of them each field is. */
+    /* The columns of CSV after the first ones, in order, and the column of each field. */
     const char *columns[MOST_COLUMNS];
     unsigned column_count;
     uint8_t column_of[OCHE_TRACE_KINDS][OCHE_EVENT_MOST_FIELDS];

@@ -19,8 +19,8 @@ void oche_arena_init(struct oche_arena *arena);
 /* Returns zeroed memory, aligned to a cache line; never NULL. */
 void *oche_arena_take(struct oche_arena *arena, size_t bytes);
 /*
- * The same for an object that is large and may stay nearly empty: a large one lies on small pages,
- * and only what is written costs memory (sparse_memory.h).
+ * Like oche_arena_take, for an object that is large and may stay nearly empty. A large object lies
+ * on small pages, so only written pages cost memory (sparse_memory.h).
  */
 void *oche_arena_take_spacious(struct oche_arena *arena, size_t bytes);
 void oche_arena_free(struct oche_arena *arena);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sorting pending events: those of a slice by node, those of a batch by time. */
+/* Sorts pending events: the events of a slice by node, the events of a batch by time. */
 #ifndef OCHE_SIM_ENGINE_BATCH_SORT_H
 #define OCHE_SIM_ENGINE_BATCH_SORT_H
 
@@ -13,8 +13,8 @@ struct oche_pending *oche_batch_sort(const struct oche_pending *from, uint32_t c
                                      struct oche_pending *to, struct oche_pending *spare);
 
 /*
- * Sorts events by node, which is the key's bits from `node_shift` on; those of a node come in any
- * order that is the same for the same events. `spare` is as large.
+ * Sorts events by node, which is the key's bits from `node_shift` on. Events of one node are then
+ * in some order that depends only on the events. `spare` is as large as `events`.
  */
 void oche_batch_sort_nodes(struct oche_pending *events, uint32_t count, struct oche_pending *spare,
                            unsigned node_shift);

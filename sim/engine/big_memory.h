@@ -16,7 +16,7 @@
  * OCHE_HUGE_PAGE; never NULL. The caller releases the memory with free().
  */
 void *oche_big_memory(size_t bytes);
-/* The same, aligned to `alignment`, a power of two below OCHE_HUGE_PAGE. */
+/* Like oche_big_memory, but aligned to `alignment`, a power of two below OCHE_HUGE_PAGE. */
 void *oche_big_memory_aligned(size_t bytes, size_t alignment);
 
 #endif

@@ -63,7 +63,7 @@ static struct oche_event_chunk *chunk_of(const struct oche_pending *event)
     return (void *)((uintptr_t)event & ~(uintptr_t)(OCHE_CHUNK_BYTES - 1));
 }
 
-/* Adds an event to a bucket that needs another chunk for it. */
+/* Adds an event to a bucket whose chunk is full. */
 void oche_events_extend(struct oche_event_queue *queue, uint64_t slot, struct oche_pending event)
 {
     struct oche_event_bucket *bucket = &queue->buckets[slot];
@@ -179,7 +179,10 @@ void oche_events_free(struct oche_event_queue *queue)
     memset(queue, 0, sizeof(*queue));
 }
 
-/* ---- the open batch ---- */
+/*
+ * Inserts an event for the open batch's node into the list of events that were added since the
+ * batch was opened.
+ */
 
 /* Inserts an event among those of the open batch's node that were added since it was opened. */
 void oche_events_push_own(struct oche_event_queue *queue, struct oche_event event)
@@ -247,8 +250,9 @@ static void fetch_targets(const struct oche_pending *event, uint32_t count)
 }
 
 /*
- * Fetches what the next batches will touch, and finds the end of one more. The targets of a small
- * batch are all fetched here, before it is sorted; those of a larger one while it is popped.
+ * Fetches the memory that the next batches will touch, and finds the end of one more batch. The
+ * targets of a small batch are all fetched here, before it is sorted. The targets of a larger batch
+ * are fetched while it is popped.
  */
 static void look_ahead(struct oche_event_queue *queue)
 {
@@ -326,9 +330,9 @@ static void free_chunk(struct oche_event_queue *queue, struct oche_event_chunk *
 }
 
 /*
- * Moves events, of which `last` was added last, to `slice_events` by counting those of each node.
- * It reads them from the last one on and fills from the end, so a node's remain in the order in
- * which they were added, in which they are nearly sorted.
+ * Moves events to `slice_events`, sorted by node, by counting the events of each node. `last` is
+ * the event that was added last. The function reads from `last` backwards and fills from the end.
+ * So the events of one node stay in the order in which they were added, and are nearly sorted.
  */
 static uint32_t gather_by_node(struct oche_event_queue *queue, const struct oche_pending *last)
 {
@@ -472,7 +476,7 @@ oche_time oche_events_next_time(const struct oche_event_queue *queue)
     return number == UINT64_MAX ? far : queue->buckets[number & queue->mask].soonest;
 }
 
-/* The slice of `before` becomes the cursor's if there is no event before it. */
+/* The slice of `before` becomes the cursor's slice if there is no event before it. */
 bool oche_events_next_batch(struct oche_event_queue *queue, oche_time before, uint32_t *node)
 {
     if (queue->open_limit == 0 || queue->batch_starts[0] == queue->slice_end) {

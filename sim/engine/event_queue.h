@@ -45,7 +45,7 @@ struct oche_pending {
 struct oche_event_chunk {
     struct oche_pending event[OCHE_CHUNK_EVENTS];
     struct oche_event_chunk
-        *next; /* of the same bucket, and full; in the free list: the next one */
+        *next; /* in a bucket: an earlier chunk, which is full; in the free list: the next chunk */
     uint64_t unused;
 } __attribute__((aligned(OCHE_CHUNK_BYTES)));
 
@@ -93,7 +93,7 @@ struct oche_event_queue {
     struct oche_pending *batch_memory, *spare; /* both as large as the largest batch */
     uint32_t batch_capacity;
     struct oche_pending *own_memory;
-    uint32_t own_capacity, own_end; /* own_end: where OCHE_NO_EVENT is */
+    uint32_t own_capacity, own_end; /* own_end: index of OCHE_NO_EVENT */
     uint32_t open_node;
 
     unsigned node_shift; /* 32: all events are one batch */
@@ -129,7 +129,9 @@ void oche_events_push_own(struct oche_event_queue *queue, struct oche_event even
 void oche_events_push_far(struct oche_event_queue *queue, struct oche_event event);
 void oche_events_extend(struct oche_event_queue *queue, uint64_t slot, struct oche_pending event);
 
-/* Adds an event that is not for the open batch, at most a ring ahead: what is usual. */
+/*
+ * Adds an event that is not for the open batch and at most a ring ahead, which is the usual case.
+ */
 static inline void oche_event_push_later(struct oche_event_queue *queue, oche_time time,
                                          uint32_t key, void *target)
 {
@@ -173,16 +175,16 @@ static inline void oche_event_push(struct oche_event_queue *queue, oche_time tim
     if (time < queue->open_limit)
         oche_events_push_own(queue,
                              (struct oche_event){.time = time, .key = key, .target = target});
-    else if (OCHE_LIKELY(time < OCHE_TIME_LIMIT)) /* or else simulated time ends before it */
+    else if (OCHE_LIKELY(time < OCHE_TIME_LIMIT)) /* else simulated time ends before the event */
         oche_event_push_later(queue, time, key, target);
 }
 
 #define OCHE_MIXED_BATCH UINT32_MAX /* for the node of a batch: those of several, with by_time */
 
 /*
- * Opens the next batch of events before `before` (which is below OCHE_TIME_LIMIT), and tells whose
- * it is. All events of the last batch must have been popped, and `before` has to stay the same
- * until there is none. Returns false if there is no such event.
+ * Opens the next batch of events before `before` (which is below OCHE_TIME_LIMIT), and sets *node
+ * to its node. All events of the last batch must have been popped. `before` must stay the same
+ * until the function returns false. Returns false if there is no such event.
  */
 bool oche_events_next_batch(struct oche_event_queue *queue, oche_time before, uint32_t *node);
 
@@ -205,7 +207,10 @@ static inline bool oche_event_pop_of_batch(struct oche_event_queue *queue, struc
     return true;
 }
 
-/* Moves the next event before `before` to `out`, of the open batch or of another one. */
+/*
+ * Moves the next event before `before` to `out`. It comes from the open batch or, if that is empty,
+ * from the next one.
+ */
 static inline bool oche_event_pop(struct oche_event_queue *queue, oche_time before,
                                   struct oche_event *out)
 {

@@ -69,7 +69,8 @@ static bool own_events_are_in_order(const struct oche_event_queue *queue)
     return in_order(queue->own);
 }
 
-/* True if all events from `event` to the first OCHE_NO_EVENT are of the node whose batch is open.
+/*
+ * True if all events from `event` to the first OCHE_NO_EVENT belong to the node of the open batch.
  */
 static bool of_open_node(const struct oche_event_queue *queue, const struct oche_pending *event)
 {
@@ -342,7 +343,7 @@ void oche_events_each(const struct oche_event_queue *queue,
 
 /* ---- all ---- */
 
-/* What later statements read is looked at by earlier ones. */
+/* The order matters: earlier statements check the members that later statements read. */
 static const struct {
     const char *words;
     bool (*holds)(const struct oche_event_queue *queue);

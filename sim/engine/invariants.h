@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Invariants of an event queue, for tests: what holds between any two calls of event_queue.h, also
- * while a batch is open. The statements are a table in invariants.c.
+ * Invariants of an event queue, for tests: the statements hold between any two calls of
+ * event_queue.h, also while a batch is open. The statements are a table in invariants.c.
  */
 #ifndef OCHE_SIM_ENGINE_INVARIANTS_H
 #define OCHE_SIM_ENGINE_INVARIANTS_H

@@ -12,7 +12,7 @@
 void *oche_sparse_take(size_t bytes);
 
 /*
- * Makes `memory` (of oche_sparse_take, or NULL) larger and returns where it is now; what is new is
+ * Makes `memory` (of oche_sparse_take, or NULL) larger and returns where it is now; the new part is
  * zero. Returns NULL, and leaves `memory` as it is, if the system refuses.
  */
 void *oche_sparse_grow(void *memory, size_t bytes);

@@ -82,7 +82,7 @@ bool oche_spill_move(struct oche_spill *spill, void *memory, size_t bytes)
     if (spill->file < 0 || bytes == 0)
         return spill->file >= 0;
     if (!has_room(spill, bytes) || !write_all(spill->file, at, bytes, spill->bytes)) {
-        oche_spill_close(spill); /* the disk is full: what was moved stays moved */
+        oche_spill_close(spill); /* the disk is full: parts that were moved stay in the file */
         return false;
     }
     moved = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, spill->file, (off_t)spill->bytes);
@@ -107,5 +107,5 @@ void oche_spill_rest(void *memory, size_t bytes)
 
     bytes = whole_pages(&at, bytes);
     if (bytes > 0)
-        madvise(at, bytes, MADV_DONTNEED); /* the file has what was there */
+        madvise(at, bytes, MADV_DONTNEED); /* the file now has the data */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Moves memory that is hardly used any more into a file without a name, and puts the file in its
- * place: whoever reads there or writes there notices nothing, and the system may take the memory
- * for something else. The file is in $TMPDIR, or else in /var/tmp, and is gone with the process.
+ * place: code that reads or writes there works as before, and the system may use the memory for
+ * something else. The file is in $TMPDIR, or else in /var/tmp, and is gone with the process.
  */
 #ifndef OCHE_SIM_ENGINE_SPILL_H
 #define OCHE_SIM_ENGINE_SPILL_H

@@ -14,7 +14,7 @@
 #include "core/base.h"
 
 struct oche_turn {
-    _Atomic uint32_t count;    /* as in sequence numbers, the later one may be the smaller one */
+    _Atomic uint32_t count;    /* may wrap, as sequence numbers do: a later count may be smaller */
     _Atomic uint32_t sleepers; /* threads that sleep, or are about to */
 };
 

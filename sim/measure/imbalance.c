@@ -6,7 +6,7 @@
 
 #define LEAST_SHARE 0.1 /* of the mean traffic of a switch, for `largest` */
 
-/* What one switch sent by its uplinks, as the time that it took. */
+/* The traffic that one switch sent by each of its uplinks, in time on the line. */
 struct uplinks {
     uint32_t count;
     double sum, largest; /* seconds */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How evenly switches spread traffic over their uplinks, which are the equal paths that ECMP
- * chooses from: of each switch the busiest uplink over the mean of its uplinks. 1 is even; with n
- * uplinks of which one has everything it is n. Uplinks count by their utilisation, so a faster one
- * may carry more. Switches with less than two uplinks have no choice and are left out.
+ * chooses from: for each switch, the load of the busiest uplink divided by the mean load of its
+ * uplinks. 1 is even; n means that one of n uplinks has all traffic. Uplinks count by their
+ * utilisation, so a faster one may carry more. Switches with less than two uplinks have no choice
+ * and are left out.
  */
 #ifndef OCHE_SIM_MEASURE_IMBALANCE_H
 #define OCHE_SIM_MEASURE_IMBALANCE_H

@@ -12,7 +12,11 @@ struct oche_mark_row {
     uint64_t packets; /* packets that left ports of the place, all classes */
     uint64_t marks;   /* packets that ports of the place marked */
     uint64_t
-        drops; /* packets dropped on their way to ports of the place; not those without a way */
+        /*
+         * packets dropped on their way to ports of the place; packets without a route are not
+         * counted
+         */
+        drops;
 };
 
 /*

@@ -82,7 +82,8 @@ const struct oche_pause_episode *oche_pause_tree_episodes(const struct oche_paus
                                                           uint32_t port, unsigned cls,
                                                           uint32_t *count);
 /*
- * Returns the number of holds that no episode includes, for want of room. The nodes include them.
+ * Returns the number of holds that no episode includes because there was no room. The nodes do
+ * include these holds.
  */
 uint64_t oche_pause_tree_lost_episodes(const struct oche_pause_tree *tree);
 

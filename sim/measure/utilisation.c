@@ -29,7 +29,7 @@ void oche_utilisation_by_place(const struct oche_topology *topology, const uint6
                 row->node = n;
                 row->port = p;
             }
-            row->mean += used; /* at first the sum; divided once all ports are in it */
+            row->mean += used; /* a sum at first; divided after the last port */
         }
     }
     for (unsigned place = 0; place < OCHE_PLACES; place++)

@@ -73,8 +73,8 @@ struct oche_endpoint {
      */
     const char *(*unfit)(const void *params, oche_time longest_round_trip);
     /*
-     * Optional, if `roce`: returns the setting ("shadow: false") by which `recovery`, or this key
-     * of `host`, has no effect; NULL: it has one.
+     * Optional, if `roce`: if a setting ("shadow: false") disables `recovery` or this key of
+     * `host`, returns the setting; NULL: the key has an effect.
      */
     const char *(*idles)(const void *params, const char *key);
     uint32_t most_connections; /* that can be told apart; 0: as many as there are queue pairs */
@@ -120,7 +120,8 @@ struct oche_endpoint {
      */
     bool (*flush)(void *state, oche_time now);
     /*
-     * Optional: true if the packet is feedback, which host.feedback_jitter delays. NULL: none is.
+     * Optional: true if the packet is feedback, which host.feedback_jitter delays. NULL: no packet
+     * is.
      */
     bool (*is_feedback)(const struct oche_packet *packet);
 

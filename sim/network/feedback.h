@@ -30,7 +30,7 @@ struct oche_feedback oche_feedback_make(oche_time jitter, uint64_t seed, uint64_
 /* Holds a packet that arrived at `now`. Memory comes from `arena`. */
 void oche_feedback_hold(struct oche_feedback *feedback, struct oche_arena *arena,
                         struct oche_packet *packet, oche_time now);
-/* Removes and returns the next packet that is due at `now`; NULL: none is. */
+/* Removes and returns the next packet that is due at `now`; NULL if no packet is due. */
 struct oche_packet *oche_feedback_take(struct oche_feedback *feedback, oche_time now);
 
 /* Returns when the next packet is due; OCHE_NEVER: none is held. */

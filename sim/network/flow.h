@@ -73,8 +73,8 @@ struct oche_flow_path {
  */
 struct oche_connection {
     uint32_t src, dst;
-    bool priority;  /* all flows of the connection have priority; false: none has */
-    bool reads;     /* all flows of the connection are READs; false: none is */
+    bool priority;  /* true: all flows of the connection have priority; false: no flow has */
+    bool reads;     /* true: all flows of the connection are READs; false: no flow is */
     uint8_t tenant; /* tenant of all flows of the connection */
     bool answered;  /* a READ: the source has given up its queue pair; written by the source */
     uint32_t first; /* the connection's flows are order[first … first + count) */
@@ -126,7 +126,8 @@ struct oche_flows {
     uint64_t most_bytes;           /* of a flow */
     bool writes, sends, reads;     /* there are flows of that verb */
     struct oche_flow_pairs *pairs; /* connections by pair of hosts; NULL: no source asks */
-    uint32_t *each;                /* sources whose flows have a connection each, in order */
+    /* sources that give each flow a connection of its own, in order */
+    uint32_t *each;
     uint32_t each_count;
     uint32_t *order;                 /* flows of each connection, in the order they were posted */
     uint32_t *by_start;              /* listed flows with a start, by (source, time, number) */
@@ -141,8 +142,8 @@ struct oche_flows {
 };
 
 /*
- * True if the flow is made: its plan and results can be read. A flow that started is made. Reads
- * nothing of the flow: where nobody has written, reading may cost as much memory as writing.
+ * True if the flow is made: its plan and results can be read. A flow that started is made. Does not
+ * read the flow's own memory: reading memory that was never written may cost as much as writing it.
  */
 static inline bool oche_flow_is_made(const struct oche_flows *flows, uint32_t flow)
 {
@@ -194,8 +195,8 @@ static inline const struct oche_group *oche_flow_incast(const struct oche_flows 
 }
 
 /*
- * Returns the source whose flows have a connection each, if connection `number` is one of these;
- * else NULL.
+ * If connection `number` belongs to a source that gives each flow a connection of its own, returns
+ * this source; else NULL.
  */
 const struct oche_flow_source *oche_flows_source_of_connection(const struct oche_flows *flows,
                                                                uint32_t number);
@@ -264,7 +265,10 @@ void oche_flows_free_rest(struct oche_flows *flows);
 
 /* ---- for hosts ---- */
 
-/* Makes flow `number`, the next one of a chain, if it is not made. By the host that posts it. */
+/*
+ * Makes flow `number`, the next flow of a chain, if it is not made. To be called by the host that
+ * posts it.
+ */
 void oche_flows_make_follower(struct oche_flows *flows, uint32_t number);
 /* Returns when the host has a flow to start; OCHE_NEVER: it has none. */
 oche_time oche_flows_next_start(const struct oche_flows *flows, uint32_t host);

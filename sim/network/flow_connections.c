@@ -14,7 +14,7 @@
 /* Flows that are next to each other in the order of connections. */
 struct item {
     uint64_t key;   /* flows with the same key share a connection */
-    uint32_t flow;  /* the first of them */
+    uint32_t flow;  /* the first flow of the connection */
     uint32_t count; /* more than 1: they are of a source */
     uint64_t bytes;
     struct oche_flow_source *source; /* NULL: a listed flow, or some flows of sources by pair */
@@ -354,7 +354,8 @@ void oche_flows_connect(struct oche_flows *flows, uint32_t host_count, enum oche
     flows->each = oche_flows_memory(flows->sources.count, sizeof(*flows->each));
     for (uint32_t i = 0; i < flows->sources.count; i++) {
         oche_flows_connect_drawn(flows, &flows->sources.list[i], flows->sources.list[i].first);
-        if (flows->sources.list[i].each) /* their numbers rise as those of the flows do */
+        /* the numbers of connections rise with the numbers of flows */
+        if (flows->sources.list[i].each)
             flows->each[flows->each_count++] = i;
     }
     oche_sparse_free(of);

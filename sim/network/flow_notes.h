@@ -34,7 +34,7 @@ struct oche_flow_notes {
 
 void oche_flow_notes_add(struct oche_flow_notes *notes, uint32_t flow, enum oche_flow_event event,
                          unsigned status, oche_time time);
-/* Writes what the host at the other end of the flow has written there. */
+/* Applies the notes that the host at the other end of the flow has written into the list. */
 void oche_flow_notes_apply(struct oche_flows *flows, const struct oche_network *network,
                            const struct oche_flow_note *note);
 /*

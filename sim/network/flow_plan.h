@@ -10,7 +10,7 @@
 /* The most bytes of a flow. One that is longer than a message may be is several messages. */
 #define OCHE_MAX_FLOW_BYTES (UINT64_C(1) << 40)
 
-/* What moves the bytes of a flow from `src` to `dst`. */
+/* The operation that moves the bytes of a flow from `src` to `dst`. */
 enum oche_verb {
     OCHE_VERB_WRITE, /* src posts an RDMA WRITE */
     OCHE_VERB_SEND,  /* src posts a SEND, for which dst has posted receives */
@@ -49,7 +49,7 @@ struct oche_flow_plan {
 
 _Static_assert(sizeof(struct oche_flow_plan) == 64, "without holes");
 
-/* Returns the host that posts the flow's work: it starts there, and is completed there. */
+/* Returns the host that posts the flow's work; the flow starts and is completed at this host. */
 static inline uint32_t oche_flow_poster(const struct oche_flow_plan *plan)
 {
     return plan->verb == OCHE_VERB_READ ? plan->dst : plan->src;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows that are over, and connections that have delivered all of theirs, are moved out of memory
- * in blocks (sim/engine/spill.h). A block is moved when everything in it is over; that is no
- * promise that nobody writes there again.
+ * Flows that are over, and connections that have delivered all their flows, are moved out of memory
+ * in blocks (sim/engine/spill.h). A block is moved when everything in it is over. It may still be
+ * written later.
  */
 #include <stdlib.h>
 
@@ -60,7 +60,10 @@ static bool is_connection_over(const struct oche_flows *flows, uint32_t number)
     return connection->count > 0 && connection->delivered == connection->count;
 }
 
-/* Goes on counting a block's first entries that are over. Returns true if all are. */
+/*
+ * Continues to count the entries at the beginning of a block that are over. Returns true if all
+ * entries are.
+ */
 static bool is_block_over(const struct oche_flows *flows, uint32_t block, uint32_t *over,
                           bool (*is_over)(const struct oche_flows *flows, uint32_t number))
 {

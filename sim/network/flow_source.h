@@ -22,7 +22,7 @@ typedef bool oche_flow_draw(struct oche_flow_source *source);
 
 struct oche_flow_source {
     oche_flow_draw *draw; /* NULL: all flows are equal, and there are `count` */
-    const void *context;  /* for `draw`, which changes nothing there */
+    const void *context;  /* the context of `draw`, which does not change it */
     struct oche_random random;
     uint64_t left; /* for `draw` */
     /*
@@ -52,8 +52,8 @@ struct oche_flow_sources {
     } * contexts; /* malloc'd */
     uint32_t context_count;
     /*
-     * The order of hosts by which connections of pairs are numbered: by host its place, and by
-     * place the host; not owned. NULL: by their numbers.
+     * The order of hosts by which connections of pairs are numbered. place_of: a host's place;
+     * at_place: the host at a place. Not owned. NULL: hosts are in the order of their numbers.
      */
     const uint32_t *place_of, *at_place;
 };

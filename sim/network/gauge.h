@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an endpoint can tell of its connections besides their rate (measure.rates): values of which
- * a world makes time series, and the round trips that it has measured, of which metrics are made.
- * An endpoint has a table of gauges, and chunks of samples; the world knows neither a gauge's
- * meaning nor who measures.
+ * Values that an endpoint reports about its connections, besides their rate (measure.rates). From
+ * gauges a world makes time series, and from measured round trips it makes metrics. An endpoint has
+ * a table of gauges, and chunks of samples; the world knows neither a gauge's meaning nor its
+ * endpoint.
  */
 #ifndef OCHE_SIM_NETWORK_GAUGE_H
 #define OCHE_SIM_NETWORK_GAUGE_H
@@ -13,7 +13,10 @@
 
 struct oche_gauge {
     const char *name, *unit; /* of the series: "window", "bytes" */
-    /* True: the value is a total that only grows. The series has what each interval adds to it. */
+    /*
+     * True: the value is a total that only grows. The series then shows the increase in each
+     * interval.
+     */
     bool total;
     /* Returns the value of a connection now; NAN: it is not known yet. */
     double (*value)(void *state, uint32_t connection);
@@ -32,7 +35,7 @@ struct oche_rtt_sample {
 
 #define OCHE_RTT_CHUNK 200
 struct oche_rtt_chunk {
-    struct oche_rtt_chunk *before; /* NULL: this is the first one */
+    struct oche_rtt_chunk *before; /* NULL: this is the first chunk */
     uint32_t count;
     struct oche_rtt_sample samples[OCHE_RTT_CHUNK];
 };

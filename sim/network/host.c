@@ -238,7 +238,10 @@ void oche_host_fetch(const struct oche_host *host, const struct oche_packet *pac
     __builtin_prefetch(oche_host_endpoint_state(host), 1);
 }
 
-/* Sends a frame of the link's own that is due: credits, or a PAUSE. Returns false if none is. */
+/*
+ * Sends a frame of the link layer that is due: credits, or a PAUSE. Returns false if no frame is
+ * due.
+ */
 static OCHE_NOINLINE bool send_of_link(struct oche_host *host, oche_time now)
 {
     if (host->slow != NULL)
@@ -286,7 +289,9 @@ static OCHE_ALWAYS_INLINE void settle(struct oche_host *host, const struct oche_
         if (port->busy_until <= now)
             transmit(host, endpoint, port, now);
     oche_time wake = endpoint->next(state, host->classes);
-    /* A queue pair that failed in transmit makes the next one ready: that waits for no port. */
+    /*
+     * A queue pair that failed in transmit makes the next one ready; it does not wait for the port.
+     */
     if (port->busy_until >= now &&
         (wake < port->busy_until || (wake <= now && port->busy_until > now))) {
         wake = endpoint->next_timer(state);

@@ -13,7 +13,7 @@
 
 /*
  * Connection n has queue pair number OCHE_FIRST_QPN + n at both ends. With shadow queue pairs
- * (RoGUE) it has a second one, whose number has this bit, too.
+ * (RoGUE) it has a second queue pair, with this number plus the bit OCHE_SHADOW_QPN.
  */
 #define OCHE_FIRST_QPN  16
 #define OCHE_SHADOW_QPN UINT32_C(0x800000)
@@ -142,7 +142,10 @@ struct oche_pause *oche_host_pause(struct oche_host *host);
 uint64_t oche_host_corrupt_bytes(const struct oche_host *host);
 /* Returns the connection's rate, in bits per second, if this host sets the rate; 0: unknown. */
 uint64_t oche_host_rate_bps(const struct oche_host *host, uint32_t connection);
-/* Returns what one of them reads for a connection whose flows start at this host; NAN: unknown. */
+/*
+ * Returns the value of gauge `number` for a connection whose flows start at this host; NAN:
+ * unknown.
+ */
 double oche_host_gauge(const struct oche_host *host, unsigned number, uint32_t connection);
 /* Returns the last chunk of the round trips that the endpoint has measured; NULL: none. */
 const struct oche_rtt_chunk *oche_host_rtts(const struct oche_host *host);

@@ -10,7 +10,7 @@
 
 #define OCHE_HOST_MEMORY_KEY 1
 
-/* The context of a NIC's port begins with it. */
+/* Must be the first member of the context of a NIC's port. */
 struct oche_host_memory {
     uint64_t corrupt_bytes; /* that were written and do not belong where they were written */
 };

@@ -9,7 +9,7 @@
 
 /* ---- of events ---- */
 
-/* What all events of a shard are, together. */
+/* Facts about all events of a shard together. */
 struct summary {
     const struct oche_network *network;
     const struct oche_shard *shard;

@@ -51,7 +51,10 @@ void oche_network_note_hit(struct oche_shard *shard, const struct oche_packet *p
                            oche_time now);
 /* Returns what the shard's nodes have noted so at a connection, or NULL. */
 const struct oche_hit *oche_network_hit(const struct oche_shard *shard, uint32_t connection);
-/* Returns the first connection of at least `from` that may be noted; UINT32_MAX: none is. */
+/*
+ * Returns the lowest number from `from` on of a connection that may be noted; UINT32_MAX if there
+ * is none.
+ */
 uint32_t oche_network_next_hit(const struct oche_shard *shard, uint32_t from);
 void oche_network_set_hit(struct oche_shard *shard, uint32_t connection,
                           const struct oche_hit *hit);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Notes what goes wrong in a window: packets that links lose or switches drop, and ACK timeouts.
- * Each shard notes its own mishaps. Whoever runs the network reads the notes between windows, when
- * no shard runs. Notes are kept only if network->keep_mishaps is set, since otherwise nobody would
- * clear them. A shard runs its nodes one after the other, so its lists have to be sorted by time.
+ * Notes the mishaps of a window: packets that links lose or switches drop, and ACK timeouts. Each
+ * shard notes its own mishaps. The caller of the network reads and clears the notes between
+ * windows, when no shard runs. Notes are kept only if network->keep_mishaps is set; otherwise they
+ * would never be cleared. A shard runs its nodes one after the other, so its lists have to be
+ * sorted by time.
  */
 #ifndef OCHE_SIM_NETWORK_MISHAPS_H
 #define OCHE_SIM_NETWORK_MISHAPS_H

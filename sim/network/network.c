@@ -14,7 +14,10 @@
 #include "sim/network/schedule.h"
 #include "sim/network/team.h"
 
-/* With the thread sanitizer threads run all windows together, so that it sees all that they do. */
+/*
+ * With the thread sanitizer, threads run all windows together, so that the sanitizer checks all of
+ * their work.
+ */
 #ifdef __has_feature
 #if __has_feature(thread_sanitizer)
 #define ALWAYS_TOGETHER true
@@ -171,7 +174,7 @@ static void fetch_host(const struct oche_network *network, const struct oche_sit
     }
 }
 
-/* Does that for a switch: all its ports if most of them have something to do. */
+/* Fetches the ports of a switch: all of them if most have something to do. */
 static void fetch_switch(const struct oche_network *network, const struct oche_site *site,
                          const struct oche_pending *event, uint32_t count, unsigned step)
 {

@@ -52,8 +52,8 @@ enum oche_port_flags {
 };
 
 /*
- * A port is one cache line: what sending touches besides the node and the packet. The arrival of a
- * packet at a switch touches only the port by which the packet goes on.
+ * A port is one cache line, with all that sending touches besides the node and the packet. The
+ * arrival of a packet at a switch touches only the port by which the packet goes on.
  */
 struct oche_port {
     oche_time busy_until; /* when the transmitter becomes free */
@@ -71,11 +71,12 @@ struct oche_port {
 
 _Static_assert(sizeof(struct oche_port) == OCHE_CACHE_LINE, "a port is one line");
 
-/* What the arrival of a packet has to know of its node. */
+/* The facts about a node that the arrival of a packet needs. */
 struct oche_site {
     void *device;        /* that of the node's ports */
     uint32_t first_port; /* global number of the node's port 0 */
-    uint8_t flags;       /* OCHE_PORT_HOST, _DEFLECTS and _FAILS: those of any of its ports */
+    /* OCHE_PORT_HOST, _DEFLECTS and _FAILS: set if set at any port of the node */
+    uint8_t flags;
 };
 
 /* Members of a port that few ports use or that are rarely needed. */
@@ -126,15 +127,16 @@ struct oche_crossing {
 #define OCHE_MAILBOX_AHEAD 256
 
 /*
- * What one shard sent to one other shard in a window. The first alone writes it during the window,
- * the other one alone reads and empties it afterwards, and a later window has another mailbox.
+ * The packets that one shard sent to another shard in a window. During the window only the sending
+ * shard writes the mailbox. Afterwards only the receiving shard reads and empties it. The next
+ * window uses another mailbox.
  */
 struct oche_mailbox {
     struct oche_crossing *list;
     uint32_t count, capacity;
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
-/* A shard: what one thread runs. */
+/* A shard: the part of the network that one thread runs. */
 struct oche_shard {
     struct oche_event_queue events;
     struct oche_packet_pool pool;
@@ -199,8 +201,8 @@ struct oche_network {
     struct oche_schedule *schedule;   /* records a run in one thread; NULL: does not */
     struct oche_team *team;           /* the threads; NULL: none was needed so far */
     struct oche_ranks *ranks;         /* the other processes that run it; NULL: there are none */
-    uint64_t windows_together;        /* run by all threads at once */
-    uint64_t events_together;         /* in these */
+    uint64_t windows_together;        /* windows that all threads ran at the same time */
+    uint64_t events_together;         /* events in these windows */
     bool ipv6;                        /* in bytes mode frames are IPv6, not IPv4 */
     const struct oche_endpoint
         *endpoint;   /* the hosts' endpoint if it is not the RNIC; NULL: the RNIC */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether threads run windows together: by the number of events, or by trial. */
+/* Decides whether threads run windows together: by the number of events, or by trial. */
 #include "sim/network/pace.h"
 
 #define LOOK_EVENTS      512 /* between looks at the clock there are so many events, */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Decides whether several threads run windows together, or one of them runs all shards one after
- * the other. To meet takes time, and data that one thread wrote is slow to read for another; what
- * it gains depends on how many events there are to share, and on how many processors are free. So
- * where there are neither many events nor few, both ways are tried, and tried again from time to
- * time. The choice is one of time alone: results are the same.
+ * the other. Running together costs time: threads wait for each other, and data written by one
+ * thread is slow to read for another. The gain depends on the number of events to share and on the
+ * number of free processors. So where there are neither many events nor few, both ways are tried,
+ * and tried again from time to time. The choice is one of time alone: results are the same.
  */
 #ifndef OCHE_SIM_NETWORK_PACE_H
 #define OCHE_SIM_NETWORK_PACE_H
@@ -16,7 +16,7 @@
 #define OCHE_PACE_FEW  16
 
 enum oche_pace_state {
-    OCHE_PACE_MEASURED, /* the way in use is measured, for a trial of the other one */
+    OCHE_PACE_MEASURED, /* the way in use is measured, before a trial of the other way */
     OCHE_PACE_ON_TRIAL, /* the other one is in use */
     OCHE_PACE_SETTLED,  /* the better one is in use */
 };

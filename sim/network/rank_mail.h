@@ -29,7 +29,10 @@ struct oche_rank_mail {
 /* Makes room for `count` bytes at the end, and returns where; they count from now on. */
 void *oche_rank_room(struct oche_rank_bytes *bytes, size_t count);
 void oche_rank_put(struct oche_rank_bytes *bytes, const void *from, size_t count);
-/* Returns the next `count` bytes of a message, whose alignment is any. There must be as many. */
+/*
+ * Returns the next `count` bytes of a message, with any alignment. The message must have so many
+ * left.
+ */
 const void *oche_rank_take(struct oche_rank_bytes *bytes, size_t count);
 void oche_rank_get(struct oche_rank_bytes *bytes, void *to, size_t count);
 static inline bool oche_rank_has_more(const struct oche_rank_bytes *bytes)

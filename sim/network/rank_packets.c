@@ -14,7 +14,7 @@
 #define LINE  OCHE_CACHE_LINE
 #define AHEAD 8 /* packets that are fetched into the cache */
 
-/* What is in place of oche_packet.next. */
+/* Takes the place of oche_packet.next. */
 struct head {
     uint32_t key;
     uint32_t more; /* enum more */
@@ -65,7 +65,7 @@ void oche_rank_packets_put(struct oche_shard *shard, struct oche_mailbox *box,
             __builtin_prefetch(box->list[i + AHEAD].packet);
         put(box->list[i].packet, box->list[i].key, flows, bytes);
         oche_packet_return(&shard->pool, box->list[i].packet);
-        shard->pool.taken++; /* it is still in the network: the receiver returns it */
+        shard->pool.taken++; /* the packet is still in the network: the receiver returns it */
     }
     box->count = 0;
 }
@@ -106,7 +106,7 @@ void oche_rank_packets_get(struct oche_shard *shard, const struct oche_flows *fl
             __builtin_prefetch(shard->pool.free, 1);
         uint32_t key = get(packet, flows, bytes);
 
-        shard->pool.taken--; /* the sender has counted it */
+        shard->pool.taken--; /* the sending rank has counted the packet */
         oche_event_push(&shard->events, packet->when, key, packet);
     }
 }

@@ -332,7 +332,7 @@ static void take_all(struct oche_ranks *ranks)
     }
 }
 
-/* Tells the others of the window that ends at `end`, and hears of theirs. */
+/* Sends the report on the window that ends at `end` to the other ranks, and receives theirs. */
 static void tell(struct oche_ranks *ranks, oche_time end)
 {
     put_all(ranks, end);

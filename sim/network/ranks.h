@@ -32,7 +32,7 @@
 #include "sim/network/network.h"
 #include "sim/network/rank_mail.h"
 
-/* What a rank tells all others after a window. */
+/* The report of a rank to all others after a window. */
 struct oche_rank_report {
     oche_time end;          /* of the window */
     oche_time next;         /* of its own events */
@@ -45,7 +45,7 @@ struct oche_rank_report {
     uint32_t unused;
 };
 
-/* What was exchanged, by this rank. */
+/* What this rank has exchanged with others. */
 struct oche_rank_counts {
     uint64_t windows; /* exchanges of reports */
     uint64_t packets; /* sent to other ranks */
@@ -81,8 +81,8 @@ struct oche_ranks {
 };
 
 /*
- * Makes network->ranks, for a network with a shard for each and nodes that have theirs. `mail` must
- * outlive it.
+ * Makes network->ranks. The network must have one shard per rank, and each node must have its
+ * shard. `mail` must outlive the ranks.
  */
 void oche_ranks_create(struct oche_network *network, struct oche_flows *flows,
                        struct oche_rank_mail *mail);
@@ -97,7 +97,7 @@ static inline bool oche_network_has(const struct oche_network *network, uint32_t
 /* Sums up, in of_all, what all ranks have counted. */
 void oche_ranks_sum_counts(struct oche_ranks *ranks);
 
-/* As oche_network_run, which calls it. All ranks must. */
+/* Does the work of oche_network_run, which calls it. All ranks must call it. */
 void oche_ranks_run(struct oche_ranks *ranks, oche_time until, oche_network_check *check,
                     void *context);
 
@@ -113,13 +113,16 @@ struct oche_rank_bytes *oche_ranks_to(struct oche_ranks *ranks, uint32_t to);
  * rank's own message to itself is what it put for itself.
  */
 void oche_ranks_exchange(struct oche_ranks *ranks);
-/* The same, but what was put for rank 0 goes to all. */
+/* Like oche_ranks_exchange, but the message for rank 0 goes to all ranks. */
 void oche_ranks_share(struct oche_ranks *ranks);
 struct oche_rank_bytes *oche_ranks_from(struct oche_ranks *ranks, uint32_t from);
 
-/* Make each value the sum of all ranks' values. NULL: there is one process, whose they are. */
+/*
+ * Replace each value by its sum over all ranks. NULL: there is only one process, so nothing
+ * changes.
+ */
 void oche_ranks_sum(struct oche_ranks *ranks, uint64_t *values, size_t count);
-/* Of reals only one rank's may differ from 0. */
+/* Like oche_ranks_sum, for reals. Each real may differ from 0 at one rank only. */
 void oche_ranks_sum_reals(struct oche_ranks *ranks, double *values, size_t count);
 /* Return whether it is true at any rank, or at all. */
 bool oche_ranks_any(struct oche_ranks *ranks, bool here);

@@ -189,7 +189,10 @@ static uint64_t peer_rate_bps(const struct oche_rnic *rnic, uint32_t peer)
     return network->extras[network->nodes[peer].first_port].rate_bps;
 }
 
-/* Where a SEND of the connection begins, at both ends: apart from where flows are. */
+/*
+ * Returns the address at which SENDs of the connection begin, at both ends. It lies outside the
+ * memory of flows.
+ */
 static uint64_t send_va(uint32_t connection)
 {
     return UINT64_C(1) << 61 | (uint64_t)connection << 32;
@@ -263,9 +266,9 @@ static uint32_t part_bytes(const struct oche_rnic *rnic, uint64_t flow_bytes, ui
 }
 
 /*
- * Makes the completion queue as large as all that can complete between two polls. That is the work
- * of one queue pair, unless queue pairs fail: all those whose timers expire at one time do, and all
- * that have failed complete at once what is posted to them.
+ * Makes the completion queue large enough for all completions between two polls. Usually that is
+ * the work of one queue pair. It is more if queue pairs fail: all whose timers expire at the same
+ * time fail together, and a failed queue pair completes new work at once.
  */
 static void make_room(struct oche_rnic *rnic)
 {

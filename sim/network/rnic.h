@@ -22,7 +22,7 @@ struct oche_rnic {
     /* Queue pairs of receivers that have finished, oldest first. */
     struct oche_rnic_parked *linger_head, *linger_tail;
     uint32_t qp_bytes;
-    uint32_t outstanding : 26; /* work that was posted, and whose completion was not polled */
+    uint32_t outstanding : 26; /* requests that were posted and whose completions were not polled */
     uint32_t cq_log2 : 5;      /* of the completion queue's entries */
     bool has_failed : 1; /* a queue pair has failed; work that is posted to it completes at once */
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What more threads would give: a run in one thread, over a network of many shards, is a record of
- * how many events each shard has in each window. From that follows when each of fewer threads, with
- * some shards each, would be done with each window, if all events took equally long: with a barrier
- * after each window, or when a thread waits for those alone that it has links to.
+ * Estimates what more threads would gain. A run in one thread, over a network of many shards,
+ * records how many events each shard has in each window. Assume that all events take equally long
+ * and that each of fewer threads has some of the shards. Then it follows when each thread would
+ * finish each window: with a barrier after each window, or if a thread waits only for threads to
+ * which it has links.
  */
 #ifndef OCHE_SIM_NETWORK_SCHEDULE_H
 #define OCHE_SIM_NETWORK_SCHEDULE_H
@@ -15,8 +16,9 @@ struct oche_network;
 #define OCHE_SCHEDULE_MOST 64 /* shards */
 #define OCHE_SCHEDULE_WAYS 6  /* 2, 4, … 64 threads */
 /*
- * What it costs to tell others of a window, in events: nothing, about what two threads of a machine
- * need, and about what a message between two machines does, if an event takes 100 ns.
+ * The cost of reporting a window to other threads, in events, if an event takes 100 ns: no cost;
+ * about the cost between two threads of one machine; about the cost of a message between two
+ * machines.
  */
 #define OCHE_SCHEDULE_COSTS 3
 extern const double oche_schedule_costs[OCHE_SCHEDULE_COSTS];
@@ -43,8 +45,10 @@ void oche_schedule_free(struct oche_schedule *schedule); /* NULL: does nothing *
 void oche_schedule_window(struct oche_schedule *schedule);
 
 uint64_t oche_schedule_windows(const struct oche_schedule *schedule);
-/* Fills `ways` with what was found. Returns how many there are: those of fewer than the shards,
- * and of as many. */
+/*
+ * Fills `ways` with the results. Returns their number: one for each number of threads below the
+ * number of shards, and one for as many threads as shards.
+ */
 unsigned oche_schedule_ways(const struct oche_schedule *schedule,
                             struct oche_schedule_way ways[OCHE_SCHEDULE_WAYS]);
 

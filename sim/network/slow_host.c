@@ -18,7 +18,7 @@ struct oche_slow_host {
         drained; /* when the first packet will have left the buffer; OCHE_NEVER: it is empty */
     bool full;   /* it has been above xoff_bytes, and not yet down to xon_bytes */
 
-    uint32_t storm;   /* number of the storm that goes on, or else of the next one */
+    uint32_t storm;   /* number of the present storm; between storms, of the next one */
     uint8_t storming; /* classes that the storm pauses now */
     uint8_t told;     /* classes that the peer was last told to pause */
     bool refresh;     /* the PAUSE has to be repeated */

@@ -35,18 +35,20 @@ struct oche_slow_host_config {
     uint32_t storm_count;
 };
 
-/* Makes the host what `config` says, which must outlive it. */
+/* Makes the host slow as `config` says. `config` must outlive the host. */
 void oche_slow_host_start(struct oche_host *host, const struct oche_slow_host_config *config);
 
 /*
- * A packet has arrived. Returns true if it is the buffer's now, or was dropped; false if the
- * endpoint is to have it at once.
+ * A packet has arrived. Returns true if the buffer took the packet, or it was dropped; false if the
+ * endpoint must get it at once.
  */
 bool oche_slow_host_takes(struct oche_host *host, struct oche_packet *packet, oche_time now);
 /* Returns the next packet that has left the buffer by `now`, or NULL. It is the caller's again. */
 struct oche_packet *oche_slow_host_drain(struct oche_host *host, oche_time now);
 
-/* Sends the PAUSE or RESUME that is due, from the host's free port. False: none is. */
+/*
+ * Sends the PAUSE or RESUME that is due, from the host's free port. Returns false if none is due.
+ */
 bool oche_slow_host_send(struct oche_host *host, oche_time now);
 /* Begins and ends storms, and repeats PAUSEs. */
 void oche_slow_host_expire(struct oche_host *host, oche_time now);
@@ -62,7 +64,7 @@ struct oche_slow_host_stats {
     uint64_t dropped_packets, dropped_bytes; /* for want of room in the buffer */
     uint64_t most_bytes;                     /* that were in the buffer */
 };
-/* Both are of all zeros for a host that is not slow. They count since the last reset. */
+/* For a host that is not slow all values of both are 0. They count from the last reset. */
 struct oche_slow_host_stats oche_slow_host_stats(const struct oche_host *host);
 /* Fills in the PAUSEs that the host has sent. */
 void oche_slow_host_pauses(const struct oche_host *host, oche_time now,

@@ -14,10 +14,10 @@
 
 enum flag {
     ASKED = 1 << 0, /* for a check */
-    LEAVE = 1 << 1, /* one thread goes on alone; said by the first one */
+    LEAVE = 1 << 1, /* one thread goes on alone; set by the first thread */
 };
 
-/* What a shard tells the others after a window. Windows use its two reports by turns. */
+/* The report of a shard to the others after a window. Two reports take turns. */
 struct report {
     struct oche_turn turn; /* the number of the window, raised when the report is written */
     uint32_t flags;
@@ -60,7 +60,7 @@ struct oche_team {
     struct oche_turn begun, looked;
 };
 
-/* What follows from the reports of all shards. */
+/* The combined reports of all shards. */
 struct sum {
     oche_time end, soonest;
     /*
@@ -211,7 +211,7 @@ static bool meet(struct oche_team *team, uint32_t shard, struct sum *sum, uint32
     return team->goes_on;
 }
 
-/* What each thread does, from the first window together to the last. */
+/* The work of each thread, from the first window that threads run together to the last. */
 static void run_together(struct oche_team *team, uint32_t shard)
 {
     struct oche_shard *own = &team->network->shards[shard];

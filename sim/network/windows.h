@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a shard does in a window: it runs its events, and afterwards takes in what other shards
- * sent to it. For run.c, which runs all shards in one thread, and team.c, which runs each in its
- * own.
+ * Runs a shard through a window: runs its events, then takes in what other shards sent to it. Used
+ * by run.c, which runs all shards in one thread, and by team.c, which runs each shard in its own
+ * thread.
  */
 #ifndef OCHE_SIM_NETWORK_WINDOWS_H
 #define OCHE_SIM_NETWORK_WINDOWS_H
@@ -20,8 +20,8 @@ static inline oche_time oche_window_end(const struct oche_network *network, oche
 }
 
 /*
- * Returns until when the shard that has the soonest event may go on without the others, of whose
- * events the soonest is `others`: `end`, the end of its next window, or a later window's end.
+ * Returns until when the shard with the soonest event may go on without the others, whose soonest
+ * event is at `others`: `end`, the end of its next window, or the end of a later window.
  */
 static inline oche_time oche_window_limit(const struct oche_network *network, oche_time others,
                                           oche_time end, oche_time until)
@@ -31,9 +31,9 @@ static inline oche_time oche_window_limit(const struct oche_network *network, oc
 
 /*
  * Runs the shard's window that ends at `end`, and those that follow until `limit`: until a packet
- * crosses to another shard, or the run is to be looked at. Other shards have no event before
- * `limit`; `flows` and `awaited` of theirs are completed. Returns the end of the last window in
- * which something happened.
+ * crosses to another shard, or the run must be checked. Other shards have no event before `limit`;
+ * `flows` and `awaited` count their completed flows. Returns the end of the last window in which
+ * something happened.
  */
 oche_time oche_windows_run(struct oche_shard *shard, oche_time end, oche_time limit, uint64_t flows,
                            uint64_t awaited);

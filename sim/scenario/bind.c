@@ -45,7 +45,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* True if a scenario of that name came through a pipe of the shell, as <(…) has it. */
+/* True if a scenario of that name came through a pipe of the shell, as in <(…). */
 static bool is_systems(const char *name)
 {
     return strncmp(name, "/dev/", 5) == 0 || strncmp(name, "/proc/", 6) == 0;
@@ -137,8 +137,8 @@ static bool unknown_key(struct binder *binder, const struct oche_yaml *node,
 }
 
 /*
- * Fills `values` with the defaults: those that `map` chooses by its key OCHE_PRESET or, without
- * that, the scenario's. `map` may be NULL.
+ * Fills `values` with the defaults of the preset that `map` names by its key OCHE_PRESET or,
+ * without that key, of the scenario's preset. `map` may be NULL.
  */
 static void bind_defaults(const struct binder *binder, const struct oche_yaml *map,
                           const struct oche_param_table *table, void *values)
@@ -192,7 +192,7 @@ static bool bind_keys(struct binder *binder, const struct oche_yaml *map,
     return ok;
 }
 
-/* As bind_keys, over the defaults. */
+/* Like bind_keys; keys that are not given keep their defaults. */
 static bool bind_table(struct binder *binder, const struct oche_yaml *map,
                        const struct oche_param_table *table, const char *const *others,
                        size_t other_count, void *values)
@@ -255,8 +255,8 @@ static bool unknown_variant(struct binder *binder, const struct oche_section *se
 }
 
 /*
- * Checks a map that chooses no variant: a key that its preset has not, and that others have, gets
- * an error that names them.
+ * Checks a map that chooses no variant. If a key belongs to other presets only, the error names
+ * them.
  */
 static bool preset_has_keys(struct binder *binder, const struct oche_section *section,
                             const struct oche_yaml *map)
@@ -320,7 +320,7 @@ static bool bind_variant(struct binder *binder, const struct oche_section *secti
         if (chosen == NULL) {
             const struct oche_yaml *misspelt = misspelt_selector(section, map);
 
-            if (misspelt != NULL) /* which keys are right depends on it */
+            if (misspelt != NULL) /* the list of valid keys depends on it */
                 return unknown_key(binder, misspelt, &section->selector, 1);
             chosen = node;
             below = section->selector;
@@ -386,7 +386,7 @@ static bool bind_plain(struct binder *binder, const struct oche_section *section
                       bound->values);
 }
 
-/* Binds a section within another, whose values it takes over where it gives none. */
+/* Binds a section within another. Keys that it does not give have the other section's values. */
 static bool bind_inner(struct binder *binder, const struct oche_section *section)
 {
     const struct oche_section *outer = section->within;
@@ -430,8 +430,8 @@ static bool bind_entry(struct binder *binder, const struct oche_section *section
 
 /*
  * Lists the keys that the root can have: those in the tables of sections called "" (several
- * sections may share the root), and the names of all other sections. Leaves room for those that it
- * has.
+ * sections may share the root), and the names of all other sections. Leaves room for the keys that
+ * the root has.
  */
 static void list_names(struct binder *binder)
 {
@@ -456,7 +456,7 @@ static void list_names(struct binder *binder)
 static bool bind_root(struct binder *binder)
 {
     const struct oche_yaml *root = oche_document_root(binder->document);
-    size_t all = binder->name_count; /* with the unknown ones, which are told once */
+    size_t all = binder->name_count; /* includes the unknown keys, which are reported only once */
     bool ok = true;
 
     for (uint32_t i = 0; i < root->count; i++)

@@ -37,8 +37,9 @@ struct oche_section {
     bool list;          /* true: a list of maps (a single map is a list of one entry) */
     bool optional;      /* true: the section may be left out although there is no preset */
     /*
-     * The section whose map has this one as a key ("switch.tor" in "switch"), and whose table,
-     * without what is of_all, and values it has where it gives no others; NULL: the root's.
+     * The section whose map has this one as a key ("switch" for "switch.tor"). This section has the
+     * other's table, without its rows of_all, and the other's values as defaults. NULL: the key is
+     * at the root.
      */
     const struct oche_section *within;
 };
@@ -60,12 +61,12 @@ struct oche_bindings {
 };
 
 /*
- * Binds the whole document, root keys and sections; refuses unknown ones. Returns false if it has
- * mistakes, all of which are then added; what could not be read is not bound, or has its default.
- * The bindings and TEXT
- * values live in the document's memory. A relative path in a TEXT parameter called "file" (or
- * ending in "_file") is relative to the scenario's folder or, if an override gave the path, to the
- * working directory. A list where a TEXT is expected is joined with commas.
+ * Binds the whole document, root keys and sections; refuses unknown ones. Returns false if the
+ * document has mistakes, and adds all of them. A value that could not be read is not bound, or has
+ * its default. The bindings and TEXT values live in the document's memory. A relative path in a
+ * TEXT parameter called "file" (or ending in "_file") is relative to the scenario's folder or, if
+ * an override gave the path, to the working directory. A list where a TEXT is expected is joined
+ * with commas.
  */
 bool oche_bind(struct oche_document *document, const struct oche_section *sections,
                size_t section_count, struct oche_bindings *bindings,

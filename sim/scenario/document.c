@@ -32,7 +32,7 @@ struct oche_document {
     uint32_t nodes;
 };
 
-/* What the functions that read YAML need. */
+/* The state of the functions that read YAML. */
 struct reader {
     struct oche_document *document;
     yaml_document_t *yaml;
@@ -493,7 +493,7 @@ static struct oche_yaml *descend(struct reader *reader, struct oche_yaml *node, 
     bool empty = node->kind == OCHE_YAML_SCALAR && node->text[0] == '\0';
     bool number = part[0] >= '0' && part[0] <= '9' && node->path[0] != '\0';
     if (number && empty)
-        node->kind = OCHE_YAML_LIST; /* an empty one */
+        node->kind = OCHE_YAML_LIST; /* an empty list */
     else if (number && node->kind != OCHE_YAML_LIST)
         make_list(reader, node);
     if (node->kind == OCHE_YAML_LIST)
@@ -579,7 +579,7 @@ bool oche_document_set(struct oche_document *document, const char *assignment,
     }
     if (value->kind == OCHE_YAML_SCALAR && is_named(node, value->text))
         return true;
-    /* A map says what is left of the section; of a bare name it may be forgotten. */
+    /* A map shows the keys that are left in the section; a bare name may be forgotten. */
     const struct oche_yaml *undone =
         value->kind == OCHE_YAML_SCALAR ? overridden_below(node) : NULL;
 

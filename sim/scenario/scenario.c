@@ -254,7 +254,7 @@ static const char *printable(struct oche_document *document, const char *name)
     return shown;
 }
 
-/* The same for a text that may have lines. */
+/* Like `printable`, for a text that may have several lines. */
 static const char *printable_lines(struct oche_document *document, const char *text)
 {
     char *shown = text != NULL ? oche_printable_lines(text) : NULL;
@@ -267,7 +267,8 @@ static const char *printable_lines(struct oche_document *document, const char *t
     return copy;
 }
 
-/* Returns "dir/websearch.yaml" as "websearch", and "/dev/fd/63", whose number is chance, as "pipe".
+/*
+ * Returns "websearch" for "dir/websearch.yaml", and "pipe" for "/dev/fd/63", whose number varies.
  */
 static const char *name_of_file(struct oche_document *document)
 {
@@ -430,7 +431,10 @@ static bool check_forgotten(const struct oche_scenario *scenario, struct oche_er
     return true;
 }
 
-/* Returns the kind of the switches that the topology calls `name`; OCHE_NODE_KINDS: none are. */
+/*
+ * Returns the kind of the switches in the tier that the topology calls `name`; OCHE_NODE_KINDS:
+ * there is no such tier.
+ */
 static unsigned kind_of_tier(const struct oche_topology_type *type, const char *name)
 {
     unsigned kind = 0;
@@ -532,7 +536,7 @@ static bool disagrees(const struct oche_scenario *scenario, enum section which, 
     return oche_bound_fail(scenario->document, bound_of(scenario, which), message.text, error);
 }
 
-/* Refuses mechanisms of switches that would have nothing to do. */
+/* Rejects mechanisms of switches that would have no effect. */
 static bool check_mechanisms(const struct oche_scenario *scenario, struct oche_error *error)
 {
     const struct oche_world_config *config = &scenario->config;
@@ -703,7 +707,7 @@ struct oche_scenario *oche_scenario_read(const struct oche_scenario_input *input
     return NULL;
 }
 
-/* As oche_scenario_read, with the first mistake as the error. */
+/* Like oche_scenario_read; the first mistake becomes the error. */
 static struct oche_scenario *read_until_first(const struct oche_scenario_input *input,
                                               struct oche_error *error)
 {

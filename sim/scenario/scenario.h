@@ -60,9 +60,9 @@ struct oche_scenario {
     bool refused; /* its sections do not fit together: only `bindings` may be used */
 };
 
-/* What a scenario is read from. */
+/* The sources of a scenario. */
 struct oche_scenario_input {
-    const char *name;        /* of the file; messages use it */
+    const char *name;        /* the file's name, for messages */
     const char *text;        /* what is in the file; NULL: it is read */
     size_t bytes;            /* of `text` */
     const char *const *sets; /* overrides, applied in order */
@@ -74,8 +74,8 @@ struct oche_scenario_input {
 /*
  * Reads a scenario, applies the overrides, binds and checks. Returns NULL if anything is wrong; a
  * mistake is one line: "FILE:LINE: key: what is wrong; what would be right". Sets *mistakes to all
- * of them: overrides that are none, then everything that cannot be read, then, where all can be,
- * what does not fit together.
+ * mistakes: first invalid overrides, then values that cannot be read, then, if all could be read,
+ * values that contradict each other.
  */
 struct oche_scenario *oche_scenario_read(const struct oche_scenario_input *input,
                                          struct oche_mistakes *mistakes);

@@ -29,9 +29,9 @@ void oche_topology_hosts(struct oche_topology *topology, uint32_t tor, uint32_t 
 bool oche_topology_finish(struct oche_topology *topology, struct oche_error *error);
 
 /*
- * Finds the order of nodes by name (struct oche_topology.by_name). For types whose numbers follow
- * no such order; to be called when all nodes have names. Returns false, with an error, if memory
- * runs out.
+ * Finds the order of nodes by name (struct oche_topology.by_name). For types whose node numbers do
+ * not follow the names; to be called when all nodes have names. Returns false, with an error, if
+ * memory runs out.
  */
 bool oche_topology_order(struct oche_topology *topology, struct oche_error *error);
 /*
@@ -55,9 +55,9 @@ const char *oche_topology_oversubscription(uint64_t down, uint64_t up, char *tex
 const char *oche_topology_rate(uint64_t bps, char *text, size_t text_bytes);
 
 /*
- * Returns the rate of each of `uplinks` uplinks of a switch with `hosts` hosts: that of the hosts'
- * links if the uplinks then carry what the hosts send; otherwise the lowest rate of Ethernet with
- * which they do, and if there is none the highest.
+ * Returns the rate of each of `uplinks` uplinks of a switch with `hosts` hosts. That is the rate of
+ * the hosts' links if the uplinks can then carry all that the hosts send. If not, it is the lowest
+ * Ethernet rate at which they can; if there is none, the highest.
  */
 uint64_t oche_topology_uplink_rate(uint64_t hosts, uint64_t host_bps, uint64_t uplinks);
 /* True if Ethernet has links of this rate. */

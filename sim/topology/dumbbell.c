@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dumbbell: two switches with hosts, one bottleneck between them. */
+/* Dumbbell: two switches with hosts, and one bottleneck link between the switches. */
 #include <stdio.h>
 #include <string.h>
 

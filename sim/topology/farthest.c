@@ -35,11 +35,11 @@ struct search {
     uint64_t *rates; /* of hosts, in ascending order */
     uint32_t rate_count;
     struct slowest *slowest; /* at rate * group_count + group: of hosts of at least this rate */
-    oche_time *longest;      /* by rate, found so far; 0: no two hosts have it */
+    oche_time *longest;      /* by rate: the longest found so far; 0: no two hosts have this rate */
     struct edge *edges;
     uint32_t *first_edge;  /* by switch; one entry more, for the end */
     uint32_t *hops;        /* by switch: links to the group that is looked at */
-    uint64_t *time;        /* by switch: the slowest way there */
+    uint64_t *time;        /* by switch: time of the slowest path to it */
     uint32_t *queue;       /* switches, in the order of hops */
     uint64_t *of_distance; /* by number of links: the time of each way between two ToRs, or UNKNOWN;
                               NULL: it depends on the way */
@@ -116,7 +116,8 @@ static void find_slowest(struct search *search)
         add_host(&search->slowest[row + search->routes->of[0].group_of[host]],
                  time_of(search, link));
     }
-    for (size_t i = all - groups; i-- > 0;) { /* hosts of a higher rate have at least this one */
+    /* hosts of a higher rate have at least the same value */
+    for (size_t i = all - groups; i-- > 0;) {
         add_host(&search->slowest[i], search->slowest[i + groups].first);
         add_host(&search->slowest[i], search->slowest[i + groups].second);
     }
@@ -234,7 +235,7 @@ static void find_times(struct search *search, uint32_t group, uint64_t *time)
     }
 }
 
-/* Looks at all pairs with a host of `group` and one of the same group or a later one. */
+/* Examines all pairs of a host of `group` and a host of the same group or a later one. */
 static void look_at_group(struct search *search, uint32_t group, const uint64_t *time)
 {
     const uint32_t groups = search->routes->group_count;
@@ -279,7 +280,7 @@ struct oche_farthest oche_topology_farthest(const struct oche_topology_routes *r
     }
     for (uint32_t rate = 0; rate < search.rate_count; rate++) {
         if (search.longest[rate] == 0)
-            continue; /* no two hosts have it */
+            continue; /* no two hosts have this rate */
         oche_time round_trip = oche_time_add(search.longest[rate], later);
         uint64_t under_way = oche_bytes_in_time(round_trip, search.rates[rate]);
 

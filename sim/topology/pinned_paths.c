@@ -10,7 +10,7 @@
 
 #define FORM "\"" OCHE_PINNED_WORD " NUMBER HOST SWITCH [SWITCH …] HOST\" would be right"
 
-/* Where a path's reading is. */
+/* The position in the path that is being read. */
 struct reader {
     struct oche_pinned_paths *paths;
     struct oche_statements *file;

@@ -13,12 +13,12 @@
 #include "sim/topology/topology.h"
 
 enum oche_port_list_of {
-    OCHE_PORTS_OF_SWITCHES, /* a host is refused, and no pattern matches one */
+    OCHE_PORTS_OF_SWITCHES, /* hosts are refused, and patterns match only ports of switches */
     OCHE_PORTS_OF_ALL,      /* "host3", or "3", is a host's only port */
 };
 
 struct oche_port_list {
-    uint32_t *ports; /* indices into the topology's `ports`; each is there once */
+    uint32_t *ports; /* indices into the topology's `ports`, each at most once */
     uint32_t count;
 };
 

@@ -342,7 +342,7 @@ static void make_tables(struct maker *maker, struct oche_static_routes *routes)
     free(ports);
 }
 
-/* Makes the routes that `file`, which is open, has. */
+/* Makes the routes that the open file `file` contains. */
 static bool read_routes(const struct oche_topology_routes *shortest, struct oche_statements *file,
                         struct oche_static_routes *routes)
 {

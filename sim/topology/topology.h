@@ -59,8 +59,8 @@ struct oche_topology {
     struct oche_topology_link *links;
     struct oche_topology_port *ports; /* index: nodes[n].first_port + port */
     /*
-     * The nodes in the order of their names, hosts first, then by node the place in this order.
-     * NULL: nodes are numbered in this order, as all types but from_file number them.
+     * by_name: the nodes in the order of their names, hosts first. After these, for each node, its
+     * place in this order. NULL: nodes are numbered in this order, as in all types but from_file.
      */
     uint32_t *by_name;
     char summary[256]; /* one line for users: counts and oversubscription */
@@ -163,7 +163,7 @@ uint32_t oche_topology_find(const struct oche_topology *topology, const char *na
 bool oche_topology_find_port(const struct oche_topology *topology, const char *text, uint32_t *node,
                              uint32_t *port, struct oche_error *error);
 /*
- * As oche_topology_find_port, but of parallel links that have one name together finds the first
+ * Like oche_topology_find_port. If `text` is the common name of parallel links, finds the first
  * port, and sets `count` to their number.
  */
 bool oche_topology_find_ports(const struct oche_topology *topology, const char *text,

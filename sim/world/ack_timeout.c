@@ -11,7 +11,7 @@
 
 #define ROUND_TRIPS      4
 #define LEAST_TIMEOUT    (10 * OCHE_MS)
-#define CONNECTX_TIMEOUT (16 * OCHE_MS) /* the longest of those that it has by itself */
+#define CONNECTX_TIMEOUT (16 * OCHE_MS) /* the longest that these NICs set without being told */
 
 /* Returns the time by which an ACK may be late, as the parameters of `host` say. */
 static oche_time ack_delays(const struct oche_host_params *hosts)

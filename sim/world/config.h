@@ -58,7 +58,7 @@ enum oche_loss_where {
     OCHE_LOSS_ALL_LINKS,
     OCHE_LOSS_HOST_LINKS,
     OCHE_LOSS_SWITCH_LINKS,
-    OCHE_LOSS_LAST_HOP, /* the links to hosts, of which each path has one */
+    OCHE_LOSS_LAST_HOP, /* the links to hosts; each path has one */
 };
 struct oche_loss_params {
     double probability;  /* for each packet, on each link and in each direction, independently */
@@ -116,7 +116,10 @@ struct oche_world_config {
     uint32_t processors;       /* at most so many are chosen; 0 is as 1 */
     bool record_schedule;      /* one thread runs the parts of all: see sim/network/schedule.h */
     bool together;             /* these run every window together, however slow: for tests */
-    /* Reaches the other processes that run this world, and replaces `threads`; NULL: none do. */
+    /*
+     * Reaches the other processes that run this world; `threads` is then not used. NULL: there are
+     * no others.
+     */
     struct oche_rank_mail *mail;
     bool in_order; /* a thread runs its events in order of time, for tests that watch many nodes */
     struct oche_run_params run;
@@ -124,7 +127,10 @@ struct oche_world_config {
     const void *topology_params;
     struct oche_routes_params routes;
     struct oche_switch_params switches;
-    /* By enum oche_node_kind: what the tier's switches have in its place; NULL: nothing else. */
+    /*
+     * By enum oche_node_kind: the parameters that switches of the tier have instead; NULL: they
+     * have no others.
+     */
     const struct oche_switch_params *tiers[OCHE_NODE_KINDS];
     /*
      * The mechanisms of every switch, in the order in which they act, and the parameters of each.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The values behind a scenario's `auto`: they follow from the network that a world has. */
+/* The values that `auto` stands for in a scenario, derived from the world's network. */
 #ifndef OCHE_SIM_WORLD_DERIVED_H
 #define OCHE_SIM_WORLD_DERIVED_H
 

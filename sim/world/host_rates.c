@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rates of hosts that workloads know (struct oche_host_rates): those of their links, and their
- * parts of their ToRs' uplinks. Hosts with the same rates are of one kind.
+ * The rates of hosts that workloads know (struct oche_host_rates): the rates of the hosts' links,
+ * and their parts of their ToRs' uplinks. Hosts with the same rates are of one kind.
  */
 #include <stdlib.h>
 

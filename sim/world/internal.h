@@ -35,12 +35,12 @@ struct oche_world_longest {
     uint32_t spans, most_spans;
     uint32_t *most;     /* by port */
     uint32_t *spans_of; /* by port, most_spans for each */
-    /* At the end of the run: those with the most, the longest first. */
+    /* At the end of the run: the ports with the longest queues, the longest first. */
     struct oche_world_long_queue queues[OCHE_WORLD_LONGEST_QUEUES];
     uint32_t count;
 };
 
-/* How two values that follow one another become one. */
+/* How two consecutive values become one. */
 enum oche_world_join { OCHE_JOIN_MEAN, OCHE_JOIN_SUM, OCHE_JOIN_LAST };
 
 struct oche_world_column {
@@ -56,7 +56,7 @@ struct oche_world_unreachable {
     oche_time next;     /* OCHE_NEVER: not at all */
     oche_time since;    /* nothing has arrived since then; 0: not checked yet */
     uint64_t delivered; /* at the last check */
-    bool ended;         /* the run has ended because they are */
+    bool ended;         /* the run has ended because all its flows are completed */
 };
 
 /* run/load.c: the window in which load is measured, and what was counted until its end. */
@@ -69,7 +69,7 @@ struct oche_world_arrivals {
     bool taken;           /* the counts are taken, at `until` */
     oche_time until;
     uint64_t delivered_bytes; /* since the end of warm-up, of open workloads */
-    uint64_t *line;           /* by port: bytes since the end of warm-up; NULL: nobody asks */
+    uint64_t *line;           /* by port: bytes since the end of warm-up; NULL: not measured */
 };
 
 struct oche_world {
@@ -117,10 +117,10 @@ struct oche_world {
     uint64_t awaited; /* flows for which the run waits */
     char flow_remark[OCHE_FLOW_REMARK_BYTES];
     enum oche_world_end end;
-    const volatile sig_atomic_t *interrupt; /* ends the run when it is not 0; NULL: nothing does */
+    const volatile sig_atomic_t *interrupt; /* ends the run when it is not 0; may be NULL */
     struct oche_world_stall *stall;         /* run/stall.c; NULL: the run has a duration */
     struct oche_world_unreachable unreachable;
-    oche_world_visit *visit; /* NULL: nobody visits the run */
+    oche_world_visit *visit; /* called during the run; NULL: no visits */
     void *visit_context;
     oche_time visit_at; /* the end of a window; OCHE_NEVER: not again, or not yet */
 
@@ -256,7 +256,7 @@ void oche_world_longest_free(struct oche_world *world);
 /* run/slowest_flows.c */
 /* To be called after oche_world_longest_queues_start, whose spans are used. */
 void oche_world_slowest_start(struct oche_world *world);
-/* To be called at the end of span number `span`, and when each two spans have become one. */
+/* To be called at the end of span number `span`, and each time that pairs of spans are merged. */
 void oche_world_slowest_sample(struct oche_world *world, uint32_t span);
 void oche_world_slowest_join(struct oche_world *world);
 /* To be called when the run is over. */
@@ -347,7 +347,10 @@ oche_time oche_world_longest_round_trip(const struct oche_world *world);
 oche_time oche_world_ack_timeout(const struct oche_world *world);
 /* Returns the recovery scheme's parameters with what they leave to the network (malloc'd). */
 void *oche_world_recovery_params(const struct oche_world *world);
-/* As oche_world_recovery_params, of an endpoint; NULL: it leaves nothing to the network. */
+/*
+ * Like oche_world_recovery_params, for an endpoint. NULL: no parameter of the endpoint depends on
+ * the network.
+ */
 void *oche_world_fit_endpoint(const struct oche_world *world);
 void *oche_world_fit_cc(const struct oche_world *world);
 

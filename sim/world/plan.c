@@ -23,7 +23,10 @@ static const char *endless(const struct oche_workload_config *workload)
 
 enum chosen { FINITE = 1, ENDLESS = 2, ALL = FINITE | ENDLESS };
 
-/* Returns the parameter that names the file with whose path the message begins, or NULL. */
+/*
+ * If the message begins with the path of a file, returns the parameter that names this file; else
+ * NULL.
+ */
 static const struct oche_param *file_of(const struct oche_param_table *table, const void *params,
                                         const char *message)
 {
@@ -143,7 +146,7 @@ static void need_source(struct oche_flow_source source, uint64_t header_bytes, u
     }
 }
 
-/* Returns how many flows take memory from the start: those of no source. */
+/* Returns how many flows take memory from the start: the flows that belong to no source. */
 static uint32_t listed_flows(const struct oche_flow_list *list)
 {
     uint32_t count = list->count;
@@ -202,7 +205,7 @@ static bool list_bounded(struct oche_world *world, struct oche_workload_facts *f
         return false;
     oche_time most = oche_time_min(
         need.last + oche_time_max(TIMES_SERIAL * need.serial, 10 * LEAST_BOUND), LONGEST_RUN);
-    /* As if all hosts sent at once, to begin with. */
+    /* At first, assume that all hosts send at once. */
     oche_time bound =
         oche_time_min(need.last + 2 * need.serial / facts->host_count + LEAST_BOUND, most);
 
@@ -289,8 +292,8 @@ static uint64_t count_awaited(const struct oche_world_config *config,
 }
 
 /*
- * True if a scheme slows down senders by ACKs alone, which READ data does not get: no hook hears of
- * it at the end that sends it, and no window counts it at the end that asks for it.
+ * True if only ACKs make the scheme slow down senders. READ data gets no ACKs: no hook is called at
+ * the end that sends it, and no window counts it at the end that asks for it.
  */
 static bool lets_reads_go(const struct oche_cc_scheme *cc)
 {

@@ -10,7 +10,7 @@
 #include "sim/world/internal.h"
 
 #define MOST_WALKED  65536 /* flows whose ways are looked at; the others are thought to be alike */
-#define MOST_DRAWN   4000000             /* flows that are gone through to find these */
+#define MOST_DRAWN   4000000             /* flows that are drawn to find these */
 #define MOST_BYTES   (UINT64_C(1) << 40) /* of a flow, so that sums do not overflow */
 #define EVENTS_EACH  1500                /* a thread should have so many in a window */
 #define LEAST_EVENTS 1000000             /* a run of fewer is over before threads gain anything */
@@ -35,15 +35,16 @@ static void add_flow(const struct oche_world *world, const struct oche_flow_plan
     }
 }
 
-/* What is expected of a run, before it. */
+/* Expectations about a run, made before it. */
 struct expected {
     double events;
     oche_time time; /* in which they are, at the least */
 };
 
 /*
- * Fills `work`, by node. Returns how many events there will be, about, in how long a time: that of
- * the host that sends or receives most, or until the last start by the clock.
+ * Fills `work`, by node. Returns about how many events there will be, and in how much time. That is
+ * the time for which the busiest host sends or receives, or the time until the last start by the
+ * clock.
  */
 static struct expected expect(const struct oche_world *world, uint64_t *work)
 {
@@ -96,7 +97,7 @@ static uint32_t choose(const struct oche_world *world, const struct expected *ex
     const struct oche_world_config *config = world->config;
     double most = world->thread_split.events_a_window / EVENTS_EACH;
 
-    /* A capture needs one thread, and a trace is written by one. */
+    /* A capture needs one thread, and so does an event log. */
     if (config->tap_port_count > 0 || config->events != NULL || expected->events < LEAST_EVENTS)
         return 1;
     if (most > config->processors)
@@ -137,7 +138,7 @@ uint32_t oche_world_split_nodes(struct oche_world *world, uint16_t *part)
     for (uint32_t i = 0; i < world->topology.link_count; i++)
         split->cut_links += part[world->topology.links[i].a] != part[world->topology.links[i].b];
     free(work);
-    /* A rank without a part of its own has nothing to do. */
+    /* A rank without a part of its own has no work. */
     return config->mail != NULL ? config->mail->count : split->threads;
 }
 

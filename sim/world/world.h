@@ -73,7 +73,7 @@ enum oche_world_end oche_world_ended(const struct oche_world *world);
  * bound; else NULL.
  */
 char *oche_world_waiting_text(const struct oche_world *world);
-/* Before the run: it ends at the next window at whose end `flag` is not 0. */
+/* To be called before the run. The run ends after the window in which `flag` becomes nonzero. */
 void oche_world_interrupt_by(struct oche_world *world, const volatile sig_atomic_t *flag);
 /*
  * Called between windows, first at the end of warm-up. Returns when to be called next: at the end
@@ -81,7 +81,7 @@ void oche_world_interrupt_by(struct oche_world *world, const volatile sig_atomic
  * nothing.
  */
 typedef oche_time oche_world_visit(void *context, oche_time now);
-/* Before the run: lets `visit` look at it. */
+/* To be called before the run: `visit` will be called with the state of the run. */
 void oche_world_visit_by(struct oche_world *world, oche_world_visit *visit, void *context);
 /* Returns when the run ends at the latest. */
 oche_time oche_world_until(const struct oche_world *world);
@@ -102,7 +102,7 @@ struct oche_world_totals {
     bool timeout_causes_known; /* false: the endpoint does not report what finding causes needs */
     uint64_t lost_packets;     /* packets lost on links because of the section `loss` */
     uint64_t cut_packets;      /* lost because a link went down */
-    uint64_t pauses_sent, pauses_received_by_hosts; /* sent: by hosts, too */
+    uint64_t pauses_sent, pauses_received_by_hosts; /* sent: by switches and hosts */
     uint64_t pauses_sent_by_hosts;                  /* slow receivers, and storms */
     uint64_t slow_receivers;                        /* entries of the scenario's list */
     uint64_t dropped_by_hosts;    /* packets that found a slow receiver's buffer full */
@@ -130,13 +130,13 @@ void oche_world_totals(const struct oche_world *world, struct oche_world_totals 
 struct oche_world_load {
     bool known;             /* false: there are no such flows in a window, and all else is unset */
     bool alone;             /* the run has no other workloads */
-    bool stopped;           /* arrivals stopped at `until`; false: the run ended there */
+    bool stopped;           /* arrivals stopped at `until`; false: the run ended at `until` first */
     oche_time from, until;  /* the window */
     uint64_t flows;         /* that started in the window */
     uint64_t offered_bytes; /* their payload */
     /*
-     * Payload that hosts received in order in the window; that of flows which started during
-     * warm-up, too.
+     * Payload that hosts received in order in the window, including that of flows that started
+     * during warm-up.
      */
     uint64_t delivered_bytes;
     oche_time
@@ -193,7 +193,8 @@ struct oche_world_hop {
 struct oche_world_deflected_path {
     uint32_t flow;
     bool arrives; /* false: the rest of the path is unknown, as too many messages were deflected */
-    uint32_t deflections, others; /* deflections of the first transmission; of retransmissions */
+    /* deflections of first transmissions; others: of retransmissions */
+    uint32_t deflections, others;
     uint32_t count;
     struct oche_world_hop hops[OCHE_HOP_LIMIT + 1]; /* the sender's own port comes first */
 };
@@ -214,7 +215,7 @@ struct oche_world_part {
 struct oche_world_thread_split {
     uint32_t threads;
     double events_a_window;        /* that are expected; 0: unknown, as with one thread */
-    struct oche_world_part *parts; /* one for each thread; NULL: there is one */
+    struct oche_world_part *parts; /* one for each thread; NULL: one thread */
     uint32_t cut_links;            /* between parts */
 };
 const struct oche_world_thread_split *oche_world_thread_split(const struct oche_world *world);
@@ -261,7 +262,7 @@ const void *oche_world_fitted_cc(const struct oche_world *world);
 struct oche_overload {
     uint32_t number; /* of the pod, or of the ToR among the switches */
     bool is_pod;
-    double offered_bps;    /* mean, with headers, of what is to leave it */
+    double offered_bps;    /* mean rate, with headers, of the packets that must leave it */
     uint64_t capacity_bps; /* in one direction */
 };
 /*
@@ -306,7 +307,10 @@ struct oche_host_overload {
     double offered_bps; /* mean, with headers */
     uint64_t capacity_bps;
 };
-/* Finds the host whose link the workloads' mean load exceeds most. Returns false if none. */
+/*
+ * Finds the host whose link is overloaded most by the workloads' mean load. Returns false if none
+ * is overloaded.
+ */
 bool oche_world_host_overload(const struct oche_world *world, struct oche_host_overload *worst);
 /*
  * Returns the bytes that a port's queue of lossy classes may hold while all other queues of its
@@ -402,8 +406,9 @@ const struct oche_world_paused_port *oche_world_paused_ports(const struct oche_w
                                                              size_t *count);
 
 /*
- * The ports of switches that had the longest queues, without those of measure.queues, the longest
- * first; of two alike that with the lower number. Known if there are series and config.auto_series.
+ * The ports of switches that had the longest queues, the longest first; ports of measure.queues are
+ * left out. Of two equal ports the one with the lower number comes first. Known if there are series
+ * and config.auto_series.
  */
 #define OCHE_WORLD_LONGEST_QUEUES 3
 uint32_t oche_world_longest_count(const struct oche_world *world);
@@ -417,10 +422,10 @@ struct oche_world_longest_series oche_world_longest_series(const struct oche_wor
                                                            uint32_t number);
 
 /*
- * The flows of at least 100 KB that lost the most time: by how much longer they took than alone in
- * the network. The slowest comes first; of two alike that with the lower number. A flow that is not
- * over counts until the end of the run. Known as the longest queues are, but not over ranks, nor
- * where very many flows are under way at a time.
+ * The flows of at least 100 KB that lost the most time, compared with the same flow alone in the
+ * network. The slowest comes first; of two equal flows, the one with the lower number. A flow that
+ * is not over counts until the end of the run. Known as the longest queues are, but not over ranks,
+ * nor where very many flows are under way at a time.
  */
 #define OCHE_WORLD_SLOWEST_FLOWS 3
 uint32_t oche_world_slowest_count(const struct oche_world *world);
@@ -429,7 +434,7 @@ struct oche_world_slowest_series {
     oche_time lost;
     double slowdown;
     uint32_t first, count; /* the first span since the end of warm-up, from 0, and how many */
-    const uint64_t *bytes; /* payload bytes that arrived in order in each of them */
+    const uint64_t *bytes; /* payload bytes that arrived in order, for each span */
     oche_time span;
 };
 struct oche_world_slowest_series oche_world_slowest_series(const struct oche_world *world,

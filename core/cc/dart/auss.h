@@ -56,10 +56,13 @@ struct oche_auss_list {
 };
 
 struct oche_auss {
-    /* those with active messages, and those that count for a while after their last one */
+    /*
+     * staying: members with active messages; leaving: members that still count after their last
+     * message
+     */
     struct oche_auss_list staying, leaving;
     uint32_t count;          /* senders in the set */
-    uint32_t changes;        /* how often a sender has entered or left it */
+    uint32_t changes;        /* how often a sender has entered or left the AUSS */
     uint64_t weight;         /* sum of the weights of the senders in the set */
     uint64_t timeouts;       /* members that have timed out so far, without `ahead` ones */
     uint64_t ahead_timeouts; /* members that have timed out so far while `ahead` */
@@ -83,9 +86,9 @@ bool oche_auss_begin(struct oche_auss *auss, struct oche_auss_member *member, ui
                      uint32_t weight, oche_time now);
 bool oche_auss_end(struct oche_auss *auss, struct oche_auss_member *member);
 /*
- * As oche_auss_end, but if that was the member's last message, it counts until `until` unless
- * another one begins: so a sender whose messages follow each other stays in the set. `until` may
- * not be earlier than in the call before.
+ * Like oche_auss_end. But after the member's last message, the member still counts until `until`,
+ * or until another message begins. So a sender that sends one message after the other stays in the
+ * set. `until` must not be earlier than in the previous call.
  */
 void oche_auss_linger(struct oche_auss *auss, struct oche_auss_member *member, oche_time until);
 /* Removes the member with all its messages. Returns true if the set has changed. */

@@ -98,7 +98,10 @@ struct dart_nic {
     oche_time updates_due, updates_done; /* if there are none, OCHE_NEVER and 0 */
     struct oche_cc_elsewhere elsewhere;  /* of tenant 0; other tenants are counted here alone */
     uint64_t void_groups;                /* lists whose tenant is not the queue pair's */
-    /* Updates to senders that were announced and are idle: sent; what may be spent (tell_ahead). */
+    /*
+     * Updates to announced senders that are still idle: number sent; bytes that may still be spent
+     * on them, and bytes that arrived (may_tell_ahead).
+     */
     uint64_t ahead_updates, ahead_credit, ahead_bytes;
 };
 

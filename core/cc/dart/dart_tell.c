@@ -173,8 +173,9 @@ static struct dart_flow *flow_to(const struct dart_nic *d, const struct dart_set
 
 /*
  * True if an announced sender may be told its share now, before its first packet (sec III-D). The
- * list comes from the network: who announces again and again makes us send no more than one of
- * these updates for DART_AHEAD_BYTES that arrive, after DART_AHEAD_BURST bytes' worth of them.
+ * list comes from the network, so the number of these updates is limited even if a host announces
+ * again and again: first a burst (DART_AHEAD_BURST bytes' worth), then one for every
+ * DART_AHEAD_BYTES that arrive.
  */
 static bool may_tell_ahead(struct dart_nic *d)
 {

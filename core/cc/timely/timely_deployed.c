@@ -7,9 +7,10 @@
  */
 #include "core/cc/timely/timely_engine.h"
 
-#define MARK_TIME     (8 * OCHE_US)    /* kmin: 1 KB for each Gbit/s … */
-#define MARK_BYTES    UINT64_C(25000)  /* … or, on lines below 25 Gbit/s, six of the segments */
-#define MARK_LINE_BPS (25 * OCHE_GBPS) /* above it MARK_TIME is the longer one */
+#define MARK_TIME  (8 * OCHE_US)   /* kmin: 1 KB for each Gbit/s … */
+#define MARK_BYTES UINT64_C(25000) /* … or, on lines below 25 Gbit/s, six of the segments */
+/* on faster lines MARK_TIME is longer than the time for MARK_BYTES */
+#define MARK_LINE_BPS (25 * OCHE_GBPS)
 #define LOW_TO_HIGH   4                /* kmax is 4 KB for each Gbit/s */
 #define LINE_TO_DELTA 200              /* of the line's rate, per completion */
 #define SEGMENT_TIME  (1280 * OCHE_NS) /* 16 KB at 100 Gbit/s */

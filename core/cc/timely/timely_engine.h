@@ -47,7 +47,7 @@ struct timely_params {
     double use_to_raise;
     uint64_t min_rate;
     double min_rate_fraction, max_rate_fraction;
-    /* No parameter: the network's round trip, as `fit` told it; 0: unknown. */
+    /* Not a parameter: the network's round trip, set by `fit`; 0: unknown. */
     oche_time round_trip;
 };
 
@@ -94,7 +94,7 @@ struct timely_state {
                                            not measured */
 };
 
-/* The state that a NIC has once. */
+/* The state of a NIC, shared by its queue pairs. */
 struct timely_nic_state {
     uint64_t active; /* queue pairs with something to send or to be acknowledged */
 };
@@ -113,7 +113,10 @@ void timely_stop(struct oche_cc_flow *flow);
 void timely_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet,
                  uint64_t line_bytes);
 void timely_idle(struct oche_cc_flow *flow, oche_time now);
-/* The values of both schemes for lines of today; timely has the first TIMELY_DEPLOYED of them. */
+/*
+ * Values of both schemes for link rates of today. timely uses only the first TIMELY_DEPLOYED of
+ * these rows.
+ */
 #define TIMELY_DEPLOYED         6
 #define TIMELY_DEPLOYED_PATCHED 8
 extern const struct oche_deployed timely_deployed[TIMELY_DEPLOYED_PATCHED];

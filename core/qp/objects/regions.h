@@ -16,7 +16,7 @@ struct region_part {
     uint32_t windows;           /* number of windows bound to the region */
 };
 
-/* All regions, those of windows too. */
+/* All regions, including those of memory windows. */
 struct regions {
     struct map map; /* from keys to slots */
     struct oche_region *at;

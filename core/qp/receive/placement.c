@@ -269,8 +269,8 @@ static enum placement write_ok(const struct oche_qp *qp, const struct oche_packe
 
 /*
  * Checks that the receive that the packet names is posted, large enough, and in writable memory. A
- * message takes a shared receive only when its turn comes: until then nobody knows where its
- * payload goes, so that it can be held, and not written at once.
+ * message takes a shared receive only when its turn comes: until then the place of its payload is
+ * unknown, so the payload can only be held.
  */
 static enum placement send_ok(struct oche_qp *qp, const struct oche_packet *packet)
 {

@@ -36,7 +36,7 @@ bool receiver_config_ok(const struct oche_qp_config *config);
 /* Returns where the receiving half's memory ends that begins at `from`, offsets in the queue pair.
  */
 size_t receiver_place(const struct oche_nic *nic, const struct oche_qp_config *config, size_t from);
-/* Sets up the half of a queue pair, whose memory is zeroed, once. */
+/* Sets up this half of a new queue pair, whose memory is zeroed. */
 void receiver_create(struct oche_qp *qp, const struct oche_qp_config *config, size_t from);
 /* Sets what does not follow from the configuration to its state in RESET. */
 void receiver_clear(struct oche_qp *qp);

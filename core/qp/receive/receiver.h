@@ -21,9 +21,10 @@ struct receiver {
     uint32_t write_length;  /* the DMA length; SEND: the room in the receive */
     uint32_t message_bytes; /* bytes of the message that have arrived */
     uint32_t msn;
-    uint32_t last_ack_psn;  /* PSN of the last ACK that we sent */
-    uint8_t operation : 4;  /* enum oche_operation in progress; NONE: between messages */
-    uint8_t duplicates : 4; /* packets that arrived twice, of which the peer is to be told */
+    uint32_t last_ack_psn; /* PSN of the last ACK that we sent */
+    uint8_t operation : 4; /* enum oche_operation in progress; NONE: between messages */
+    /* packets that arrived twice and are still to be reported to the peer */
+    uint8_t duplicates : 4;
     uint8_t nak_syndrome;
     uint16_t active_responses;
 

@@ -225,15 +225,15 @@ static void response_gap(struct oche_qp *qp, oche_time now)
     go_back(qp, false, OCHE_RESENT_RESPONSES, now);
 }
 
-/* True if una is of a READ of which data behind a gap can be kept. */
+/* True if una belongs to a READ whose data behind a gap can be kept. */
 static bool keeps_reads(const struct oche_qp *qp)
 {
     return pieces_counts(qp, snd(qp)->head_opcode) && snd(qp)->pieces->reach > 0;
 }
 
 /*
- * After a timeout the ACK timer is armed when the first packet leaves again. Arms it if there is
- * none to leave any more: what is in flight has turned out to be late.
+ * After a timeout the ACK timer is armed when the first packet leaves again. Arms it here if no
+ * packet has to leave again, since those in flight have turned out to be only late.
  */
 static OCHE_NOINLINE void time_rest(struct oche_qp *qp, oche_time now)
 {
@@ -509,7 +509,10 @@ static bool response_in_order(struct oche_qp *qp, const struct oche_packet *pack
     return true;
 }
 
-/* Moves una past the response at una, which has arrived. `bytes`: what it ends of the flight. */
+/*
+ * Moves una past the response at una, which has arrived. `bytes`: the bytes that are no longer in
+ * flight.
+ */
 static void response_taken(struct oche_qp *qp, uint32_t bytes, oche_time now)
 {
     bool last = snd(qp)->tx.una == snd(qp)->head_last_psn;

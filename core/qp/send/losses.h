@@ -12,9 +12,10 @@
 /* Tells congestion control of a loss. It may turn out that nothing was lost. */
 void losses_tell(struct oche_qp *qp, oche_time now);
 /*
- * una has moved on after a timeout or a loss (snd(qp)->doubts): does that show that nothing was
- * lost? Of a timeout not before the first packet that had asked for an ACK is acknowledged: those
- * before it, if what asked is lost, are acknowledged only when a copy of them asks again.
+ * una has moved on after a timeout or a loss (snd(qp)->doubts). Checks whether that shows that
+ * nothing was lost. After a timeout it shows this only when the first packet that had asked for an
+ * ACK is acknowledged. If that packet is lost, the packets before it are acknowledged only when a
+ * copy of them asks again.
  */
 void losses_look_back(struct oche_qp *qp, oche_time now);
 /* The peer has a packet for the second time: sending it again may have been in vain. */

@@ -250,8 +250,8 @@ static void tell_answered(struct oche_qp *qp)
 }
 
 /*
- * Looks for a piece of which data is lost, and which was not asked for again since: the result is
- * in snd(qp)->asks.
+ * Looks for a piece with lost data that was not asked for again since the loss. The result is in
+ * snd(qp)->asks.
  */
 static void look(struct oche_qp *qp)
 {
@@ -434,7 +434,7 @@ uint64_t pieces_slack_bytes(const struct oche_qp *qp)
     return (uint64_t)piece_packets(qp) * qp->mtu;
 }
 
-/* Returns the bytes of the next request for a READ of which `left` bytes are left. */
+/* Returns the bytes of the next request for a READ with `left` bytes left. */
 static uint32_t piece_bytes(const struct oche_qp *qp, uint32_t left)
 {
     const uint64_t most = pieces_slack_bytes(qp);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * READ data that is asked for in pieces, where congestion control's window counts it
- * (oche_cc_scheme.windows_reads). Its responder sends what it is asked for, unpaced, so it is the
- * requester that asks for no more than the window lets through: a READ leaves as several READ
- * requests, each for the next PSNs of it. To the peer each is a READ, with an SSN, and one of those
- * that initiator_depth counts; PSNs are those of one request (rocev2.md#psns).
+ * READs in pieces, used if congestion control's window counts READ data
+ * (oche_cc_scheme.windows_reads). The responder sends all requested data at once, without pacing.
+ * So the requester asks only for as much as the window allows: a READ leaves as several READ
+ * requests, each for the next PSNs of the READ. For the peer each request is a READ with an SSN of
+ * its own, and counts for initiator_depth. The PSNs are the same as with a single request
+ * (rocev2.md#psns).
  *
- * Flight    READ data is in flight from when it is asked for until it arrives.
- * Sizes     a piece is an eighth of the window or what is left of the READ, and waits until all of
+ * Flight    READ data is in flight from when it is asked for until it arrives. Sizes     a piece is
+ * an eighth of the window or what is left of the READ, and waits until all of
  *           it has room. With few requests outstanding at most, it is as much more of the window.
  * Pacing    after a request the next one waits as long as its data takes at the queue pair's rate.
  * Again     a peer remembers each request, and a repetition must lie within one. So nothing is
@@ -28,7 +29,7 @@
 #include "core/recovery/psn_bitmap.h"
 #include "core/recovery/reorder.h"
 
-/* A READ request that has left, and of which data is missing. */
+/* A READ request that has left, and whose data has not completely arrived. */
 struct read_piece {
     uint32_t first, end; /* PSNs */
     uint32_t bytes;
@@ -53,7 +54,7 @@ struct read_pieces {
     uint32_t walk;   /* what is missing of pieces that begin before was asked for again */
     uint32_t mark;   /* data from here on was asked for after that */
     uint32_t recover;
-    uint32_t hole_first, hole_end; /* with snd(qp)->asks: what to ask for */
+    uint32_t hole_first, hole_end; /* if snd(qp)->asks: the missing PSNs to ask for */
     struct oche_suspects suspects; /* of what may be late */
     struct oche_psn_bitmap arrived;
     struct read_piece piece[];
@@ -137,7 +138,10 @@ void pieces_behind_gap(struct oche_qp *qp, const struct oche_packet *packet, boo
                        oche_time now);
 /* All before `end` has been answered, but the response for una, which is of a READ, is missing. */
 void pieces_answered(struct oche_qp *qp, uint32_t end, oche_time now);
-/* una has moved past a response of a READ. Returns true if a piece has ended there. */
+/*
+ * una has moved past a response of a READ. Returns true if this response was the last one of a
+ * piece.
+ */
 bool pieces_moved(struct oche_qp *qp);
 /* If data for una is kept, fills `packet` with it and returns true. It is kept no longer. */
 bool pieces_recall(struct oche_qp *qp, struct oche_packet *packet);

@@ -363,8 +363,9 @@ void requester_asked(struct oche_qp *qp, uint32_t psn, oche_time now)
 }
 
 /*
- * Counts a packet that leaves again, by its cause: what moved tx.next last (resent_for, enum
- * oche_resent), or that recovery sends a last packet once more (resent_twice, for this one alone).
+ * Counts a packet that leaves again, by its cause: the reason why tx.next was last moved
+ * (resent_for, enum oche_resent), or that recovery sends a last packet once more (resent_twice, for
+ * this packet only).
  */
 static OCHE_NOINLINE void count_again(struct oche_qp *qp, uint32_t payload_bytes)
 {
@@ -477,7 +478,7 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
     return true;
 }
 
-/* Returns the bytes of these PSNs of a READ, of which `left` bytes are left from the first on. */
+/* Returns the bytes of the PSNs [first, end) of a READ with `left` bytes left from `first` on. */
 static uint32_t bytes_asked(const struct oche_qp *qp, uint32_t first, uint32_t end, uint32_t left)
 {
     const uint64_t bytes = (uint64_t)((end - first) & OCHE_PSN_MASK) * qp->mtu;

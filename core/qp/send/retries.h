@@ -4,7 +4,7 @@
  * are two counts (rocev2.md#retries), of timeouts and of RNR NAKs. The first tells whether the path
  * delivers packets and the peer answers, the second whether the peer's program is ready.
  *
- * Both begin anew with progress: a packet is acknowledged that was not. The count of timeouts also
+ * Both begin anew with progress, when a new packet is acknowledged. The count of timeouts also
  * begins anew when an RNR NAK names the oldest outstanding packet: the path has delivered this very
  * packet, and the peer has answered. How often it may do so is what the other count is for. So with
  * that count infinite (rnr_retry 7) a queue pair does not fail, however long the receiver is not
@@ -29,7 +29,7 @@
 void retries_restore(struct oche_qp *qp, uint32_t before);
 /* Spends one of a count. Returns false if there was none left. */
 bool retries_spend(struct oche_qp *qp, uint32_t *left);
-/* The peer has answered the oldest outstanding packet, if only that it is not ready for it. */
+/* The peer has answered the oldest outstanding packet, even if only with an RNR NAK. */
 void retries_answered(struct oche_qp *qp);
 /*
  * Spends a retry for a timeout. Returns true if the peer must be given up: all retries are used up,

@@ -43,8 +43,8 @@ void datagram_take_class(struct oche_qp *qp);
 /* ---- answers that arrive ---- */
 
 /*
- * True if an ACK or a NAK answers what is outstanding, or repeats the last answer: its PSN says
- * that it is the peer's, and not an old one.
+ * True if the PSN of an ACK or a NAK shows that the packet is the peer's and not an old one: it
+ * answers an outstanding packet, or repeats the last answer.
  */
 bool completer_psn_ok(const struct oche_qp *qp, const struct oche_packet *packet);
 /* True if a SACK names only packets that are outstanding. */
@@ -64,7 +64,8 @@ enum oche_fit sender_fit(const struct oche_qp *qp, const struct oche_packet *pac
 /* ---- pacing ---- */
 
 /*
- * To be called when a data packet leaves: computes when the next one may leave. `burst`: at once.
+ * To be called when a data packet leaves: computes when the next one may leave. `burst`: the next
+ * one may leave at once.
  */
 void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool burst);
 /* Applies the current rate of congestion control and the rate limit. */
@@ -78,7 +79,7 @@ void pacer_set_full_packet(struct oche_qp *qp);
 
 /* Returns where the sending half's memory ends that begins at `from`, offsets in the queue pair. */
 size_t sender_place(const struct oche_nic *nic, const struct oche_qp_config *config, size_t from);
-/* Sets up the half of a queue pair, whose memory is zeroed, once. */
+/* Sets up this half of a new queue pair, whose memory is zeroed. */
 void sender_create(struct oche_qp *qp, const struct oche_qp_config *config, size_t from);
 /* Sets what does not follow from the configuration to its state in RESET. */
 void sender_clear(struct oche_qp *qp);

@@ -165,8 +165,8 @@ void sender_forget_binds(struct oche_qp *qp)
 /* ---- connecting ---- */
 
 /*
- * The ACK timeout is no longer `before`. If what is outstanding had no timer it expires at once,
- * since nobody knows when that left.
+ * The ACK timeout is no longer `before`. If the outstanding packets had no timer, it expires at
+ * once, since the time when they left is unknown.
  */
 static void timeout_changed(struct oche_qp *qp, oche_time before)
 {

@@ -58,7 +58,7 @@ static bool post(void *context, unsigned qp, const struct rogue_piece *piece)
     return oche_qp_post_send(end->qps[qp], &work) == 0;
 }
 
-/* An empty WRITE, whose completion nobody needs; one that finds no room is lost. */
+/* Posts an empty WRITE, and ignores its completion. If there is no room for it, it is lost. */
 static void answer(void *context, uint32_t imm)
 {
     struct oche_rogue_end *end = context;
@@ -255,7 +255,8 @@ static struct oche_qp_config qp_config(const struct oche_rogue *rogue, uint32_t 
                                ? (uint32_t)rogue->host->shared->params->outstanding_reads
                                : 0;
     const uint32_t pieces = oche_rogue_depth(rogue, connection);
-    const uint32_t sends = pieces < 2 * ANSWERS ? 4 * ANSWERS : 2 * pieces; /* empty WRITEs, too */
+    /* includes empty WRITEs */
+    const uint32_t sends = pieces < 2 * ANSWERS ? 4 * ANSWERS : 2 * pieces;
 
     return (struct oche_qp_config){
         .qpn = oche_rogue_qpn(connection, qp),
@@ -289,7 +290,10 @@ static uint32_t entries_of(const struct oche_rogue *rogue, uint32_t connection)
     return 4 * depth < 8 * ANSWERS ? 8 * ANSWERS : 4 * depth;
 }
 
-/* What the parts of an end begin with; then come a completion queue, queue pairs, the library. */
+/*
+ * The first bytes of the parts of an end. A completion queue, queue pairs and the library follow
+ * them.
+ */
 struct oche_rogue_parts {
     struct oche_rogue_end *end;
 };

@@ -43,7 +43,7 @@ void oche_rogue_post(struct oche_rogue_end *end, oche_time now)
         }
     }
     if (rogue_broken(end->library) && end->reported < end->ended)
-        oche_rogue_wait_for_poll(end); /* what was posted has ended at once */
+        oche_rogue_wait_for_poll(end); /* the posted message has ended at once */
 }
 
 void oche_rogue_verb_ended(struct oche_rogue_end *end, const struct rogue_verb *verb,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What can be read of the connections' libraries: windows and round trips, as series and as
- * samples. Of the two directions it is the one that the flows' data takes.
+ * Gauges of the connections' libraries: windows and round trips, as series and as samples. Of the
+ * two directions they show the one in which the flows' data goes.
  */
 #include <math.h>
 

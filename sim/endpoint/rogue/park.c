@@ -2,12 +2,12 @@
 /*
  * With a connection for each flow, a run has far more connections than are in use at a time. An end
  * whose flows are over lingers, so that it can answer duplicates and messages; then its queue
- * pairs, completion queue and library serve another end. What it would need to go on stays: PSNs
- * and epochs.
+ * pairs, completion queue and library serve another end. The state that it would need to go on is
+ * kept: PSNs and epochs.
  *
- * Nothing happens at a certain time: when an end is opened, those whose time has come are parked.
- * So parking changes no order of events. Where packets may be lost, ends linger for several ACK
- * timeouts, because the ACK of the last flow may be among them.
+ * There is no timer for parking: whenever an end is opened, other ends whose time has come are
+ * parked. So parking changes no order of events. Where packets may be lost, ends linger for several
+ * ACK timeouts, because the ACK of the last flow may be among them.
  */
 #include "core/qp/nic.h"
 #include "sim/endpoint/rogue/rogue_host.h"
@@ -26,7 +26,10 @@ static bool is_source(const struct oche_rogue_end *end)
     return connection_of(end)->src == end->rogue->host->address;
 }
 
-/* False if the connection's end here cannot be parked: then nobody needs to look for it. */
+/*
+ * False if this host's end of the connection cannot be parked. Then it cannot be among the parked
+ * ends.
+ */
 static bool may_be_parked(const struct oche_rogue *rogue, uint32_t number)
 {
     const struct oche_connection *connection = &rogue->host->flows->connections[number];
@@ -150,7 +153,7 @@ static void park(struct oche_rogue_end *end)
     end->cq = NULL;
 }
 
-/* Parks ends whose time has come. One that is not idle has to wait once more. */
+/* Parks ends whose time has come. An end that is not idle then has to wait once more. */
 static void park_some(struct oche_rogue *rogue, oche_time now)
 {
     struct oche_rogue_end *end;

@@ -51,12 +51,13 @@ struct oche_rogue_parts;
 
 /* When libraries want to be called (timed.c). */
 struct oche_rogue_timers {
-    struct heap later;            /* by time; a slot is an end */
-    struct heap due;              /* in a round of calls: who has yet to be called, by turn */
+    struct heap later; /* by time; a slot is an end */
+    /* in a round of calls: the ends that are still to be called, by turn */
+    struct heap due;
     struct oche_rogue_end **ends; /* by slot */
     uint32_t count;
     uint64_t last_turn; /* turns given so far */
-    uint64_t rounds;    /* rounds of calls, with the present one */
+    uint64_t rounds;    /* number of rounds of calls, including the present one */
     uint64_t passed;    /* the present round has passed turns from this one on; 0: there is none */
 };
 
@@ -92,7 +93,7 @@ struct oche_rogue_end {
     struct oche_cq *cq;
     uint32_t connection;
     bool over;            /* in the list that begins with rogue->over_head */
-    oche_time park_after; /* if it is */
+    oche_time park_after; /* when it may be parked, if `over` */
     struct {
         uint32_t send_psn, recv_psn, epoch;
     } parked[2]; /* its queue pairs' state while it is parked */
@@ -101,7 +102,7 @@ struct oche_rogue_end {
     bool waits;               /* in rogue->waiting */
     /* timed.c */
     uint32_t slot;
-    uint64_t turn;        /* 0: it never had one */
+    uint64_t turn;        /* 0: it has never had a turn */
     uint64_t quiet_since; /* rounds that had passed its turn when its library last wanted nothing */
     /* Sender. Flows are numbered from 0, in the order of the connection. */
     uint32_t posting;       /* number of the flow that is being posted */
@@ -109,7 +110,7 @@ struct oche_rogue_end {
     uint64_t supply_bps;    /* the rate at which the data is made; 0: all data exists */
     uint32_t ended, reported;
     uint64_t reported_verbs;          /* of the flows that have been reported */
-    uint32_t first_failed;            /* UINT32_MAX: none has */
+    uint32_t first_failed;            /* UINT32_MAX: no flow has failed */
     int status;                       /* status of the first flow that failed */
     uint64_t retransmitted, timeouts; /* counted by the queue pairs before their last RESET */
     uint64_t noted;                   /* samples of the library that are in rogue->rtts */
@@ -176,9 +177,12 @@ void oche_rogue_report(struct oche_rogue_end *end, oche_time now);
 /* A WRITE of `bytes` bytes to the address `va` has been delivered here. */
 void oche_rogue_arrived(struct oche_rogue_end *end, uint64_t va, uint32_t bytes, oche_time now);
 
-/* gauges.c: what can be read of windows and round trips. */
+/* gauges.c: gauges of windows and round trips. */
 extern const struct oche_gauges oche_rogue_gauges;
-/* To be called when the library may have taken a round trip: notes it, if it has. */
+/*
+ * To be called when the library may have measured a round trip. Notes the round trip if there is
+ * one.
+ */
 void oche_rogue_note_sample(struct oche_rogue_end *end, oche_time now);
 
 /* datagrams.c: messages between libraries. */

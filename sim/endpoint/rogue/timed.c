@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When the libraries of a host want to be called: a heap of times, one entry for each end.
- *
- * Ends that are due together are called in a fixed order, the one whose wish is newest first. A
- * wish that goes on keeps its place; an end without one loses its place when the others that are
- * due are called the next time. So each end has the number of its turn, and what it loses is found
- * by counting calls instead of visiting all ends.
+ * The times at which the libraries of a host want to be called: a heap with one entry per end. Ends
+ * that are due together are called in a fixed order: the end whose request is newest comes first.
+ * An end that asks again after its call keeps its place. An end that does not ask loses its place
+ * when the other due ends are called the next time. So each end has the number of its turn, and
+ * lost places are found by counting calls instead of visiting all ends.
  */
 #include "sim/endpoint/rogue/rogue_host.h"
 

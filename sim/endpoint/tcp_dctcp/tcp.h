@@ -104,7 +104,7 @@ struct oche_tcp {
     bool dctcp, payload;
     struct oche_tcp_control *control; /* a ring */
     uint32_t control_head, control_count, control_capacity;
-    struct oche_tcp_sender *ready; /* the sender whose turn it is; NULL: none is ready */
+    struct oche_tcp_sender *ready; /* the sender whose turn it is; NULL: no sender is ready */
     uint64_t backlog;              /* bytes that windows allow but the port has not sent yet */
     uint64_t ecn_threshold;        /* host.ecn_threshold */
     uint64_t line_bps;

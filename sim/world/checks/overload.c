@@ -13,12 +13,12 @@
 
 struct rack {
     uint32_t hosts;
-    uint32_t senders;   /* of the workload that is being looked at: those that have come last, */
+    uint32_t senders;   /* of the current workload: number of the senders that were added last */
     double each_bps;    /* and send this much each */
     uint32_t sending;   /* all of its senders */
-    double sum_bps;     /* of the senders before them */
-    uint64_t up_bps;    /* of all links that lead out of it */
-    double offered_bps; /* payload that is to leave it */
+    double sum_bps;     /* sum of the senders before these */
+    uint64_t up_bps;    /* rate of all links that leave the rack */
+    double offered_bps; /* payload per second that must leave the rack */
 };
 
 /* Returns the number of the rack that a node is in. */
@@ -48,7 +48,7 @@ static void add_links(const struct oche_world *world, bool pods, struct rack *ra
     }
 }
 
-/* Adds senders that are alike as a product, whose value is that of the equation. */
+/* Adds equal senders as a product, so that the result equals the equation's value. */
 static void add_up(struct rack *rack)
 {
     rack->sum_bps += rack->each_bps * rack->senders;

@@ -38,7 +38,7 @@ bool oche_world_find_route_faults(const struct oche_world *world, struct oche_ro
         for (unsigned back = 0; arrives && back < 2; back++) {
             oche_world_walk_plan(world, plan, back != 0, &walk);
             oche_dependencies_add(of[back], &walk);
-            /* the request of a READ goes back as data does */
+            /* the request of a READ goes back in the same class as data */
             if (back != 0 && (!world->config->hosts.ack_priority || plan->verb == OCHE_VERB_READ))
                 oche_dependencies_add(of[0], &walk);
             arrives = walk.end == OCHE_WALK_ARRIVES;
@@ -61,9 +61,9 @@ void oche_route_faults_free(struct oche_route_faults *faults)
 }
 
 /*
- * True if deflection may lead the flow out of its loop: the second time that its packets pass a
- * switch they are deflected, and those of the same message that pass for the first time overtake
- * them.
+ * True if deflection may lead the flow out of its loop. When its packets pass a switch for the
+ * second time, they are deflected; packets of the same message that pass for the first time then
+ * overtake them.
  */
 static bool may_be_deflected(const struct oche_world *world, const struct oche_route_faults *faults)
 {

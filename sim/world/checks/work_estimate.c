@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much a run has ahead of it, as far as its flows tell: their bytes or, of those that last
- * longer than the run, what their hosts' links carry in it.
+ * Estimates the work of a run from its flows: from their bytes or, for flows that last longer than
+ * the run, from the bytes that their hosts' links can carry during the run.
  */
 #include <stdlib.h>
 
@@ -9,8 +9,8 @@
 #include "sim/world/internal.h"
 
 /*
- * Flows that are looked at: of each source the first ones, and of the others some that are spread
- * over all. The rest of a source is thought to be like them.
+ * Number of flows that are examined: the first flows of each source, and of other flows a sample
+ * spread over all. The rest of a source is assumed to be similar.
  */
 #define MOST_FLOWS 1000000
 #define MOST_PATHS 1000 /* spread over these flows */

@@ -54,7 +54,10 @@ struct traveller {
     uint8_t lane, tokens;
 };
 
-/* Returns the note of the message's deflection at switch `node`, or NULL: not deflected there. */
+/*
+ * Returns the note of the message's deflection at switch `node`; NULL if it was not deflected at
+ * that switch.
+ */
 static const struct oche_world_deflection *note_at(const struct traveller *at, uint32_t node,
                                                    uint32_t in_port)
 {

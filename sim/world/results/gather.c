@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Brings together, at rank 0, what all ranks have of a world whose run is over. */
+/* Collects the results of all ranks at rank 0, after the run. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,7 +138,7 @@ static void put_node(const struct oche_world *world, uint32_t node, struct oche_
     put_ports(world, node, bytes);
 }
 
-/* The chunks come in order of age, the last one first, and stay so. */
+/* The chunks come in order of age, the newest first, and keep this order. */
 static void get_rtts(struct oche_world_gathered *gathered, uint32_t host, uint32_t count,
                      struct oche_rank_bytes *bytes)
 {
@@ -508,7 +508,7 @@ typedef void put_one(const struct oche_world *world, uint32_t number,
 /* Takes what rank `from` has put of one number out of its message. */
 typedef void get_one(struct oche_world *world, uint32_t from, struct oche_rank_bytes *bytes);
 
-/* Returns the first number of at least `from` of which this rank may have something to tell. */
+/* Returns the lowest number from `from` on about which this rank may have something to report. */
 typedef uint64_t next_one(const struct oche_world *world, uint32_t from);
 
 static uint64_t each(const struct oche_world *world, uint32_t from)
@@ -552,7 +552,7 @@ static void gather(struct oche_world *world, uint64_t count, uint32_t step, next
     }
 }
 
-/* Returns the most holds that any rank has. */
+/* Returns the largest number of holds that a rank has. */
 static uint64_t most_paused(const struct oche_world *world)
 {
     struct oche_ranks *ranks = world->network.ranks;

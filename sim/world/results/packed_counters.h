@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Structs of counters of which most are 0, without these: a bit for each word that tells whether it
- * is there, and the words that are. So they travel, and so they are kept.
+ * Packs structs of counters that are mostly 0: a bit for each word tells whether the word is
+ * present, and the present words follow. Used for messages between ranks, and for storing results.
  */
 #ifndef OCHE_SIM_WORLD_RESULTS_PACKED_COUNTERS_H
 #define OCHE_SIM_WORLD_RESULTS_PACKED_COUNTERS_H

@@ -22,7 +22,7 @@ struct oche_host_reading {
     uint64_t late_packets, corrupt_bytes;
     struct oche_switch_port_stats port; /* PAUSEs alone */
     struct oche_slow_host_stats slow;
-    uint64_t paused; /* at the end: 1 if any class is */
+    uint64_t paused; /* at the end: 1 if any class is paused */
 };
 
 struct oche_port_reading {
@@ -35,7 +35,7 @@ struct oche_switch_reading {
     uint64_t mechanisms[OCHE_MOST_MECHANISMS][OCHE_MOST_MECHANISM_COUNTERS];
 };
 
-/* What all ranks have told: packed readings by host, by port (global number) and by switch. */
+/* The reports of all ranks: packed readings by host, by port (global number) and by switch. */
 struct oche_world_gathered {
     const uint64_t **hosts, **ports, **switches;
     struct oche_packed_store store;
@@ -59,7 +59,7 @@ static inline bool oche_world_has_switch(const struct oche_world *world, uint32_
 
 void oche_world_read_host(const struct oche_world *world, uint32_t host,
                           struct oche_host_reading *reading);
-/* A port is given by the number of its switch, and its own there. */
+/* `number` is the number of the switch, `port` the port's number in the switch. */
 void oche_world_read_port(const struct oche_world *world, uint32_t number, uint32_t port,
                           struct oche_port_reading *reading);
 void oche_world_read_switch(const struct oche_world *world, uint32_t number,

@@ -28,7 +28,7 @@ struct check {
     struct wait *waits; /* by place (place_of), when no more can be struck off */
 };
 
-/* What a stuck place waits for. */
+/* The condition that a stuck place waits for. */
 struct wait {
     uint32_t next;   /* the place */
     oche_time since; /* when the PAUSE that holds it began */
@@ -75,7 +75,7 @@ static void mark_holding(struct check *check, uint32_t node, uint32_t local, och
     check->stuck[topology->nodes[end->peer].first_port + end->peer_port] = marked;
 }
 
-/* Of the classes that are marked at the ports of a switch, leaves those that are held. */
+/* Of the marked classes at the ports of a switch, keeps only the marks of classes that are held. */
 static bool keep_held(struct check *check, uint32_t node)
 {
     const struct oche_topology_node *at = &check->world->topology.nodes[node];
@@ -186,7 +186,10 @@ static bool has_peer(const struct check *check, uint32_t port)
     return oche_world_has(check->world, check->world->topology.ports[port].peer);
 }
 
-/* Gives all ranks what each has put, and `take`s it. With one process there is nothing to do. */
+/*
+ * Sends each rank's message to all ranks, and calls `take` for each message. With one process there
+ * is nothing to do.
+ */
 static void share(struct check *check, void (*take)(struct check *, struct oche_rank_bytes *))
 {
     struct oche_ranks *ranks = check->world->network.ranks;
@@ -213,8 +216,8 @@ static void take_stuck(struct check *check, struct oche_rank_bytes *bytes)
 }
 
 /*
- * Tells all ranks what is marked at some ports, those that this rank has or, if `of_peers`, those
- * whose other ends it has, and hears of the others. Other ports' marks are forgotten.
+ * Exchanges the marks of some ports between ranks: the ports of this rank or, if `of_peers`, the
+ * ports whose far ends belong to this rank. Marks of all other ports are forgotten.
  */
 static void share_stuck(struct check *check, bool of_peers)
 {

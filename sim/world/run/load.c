@@ -23,16 +23,16 @@
 #include "sim/world/results/readings.h"
 
 #define MOST_OF_LINKS 2
-#define LEAST_FLOWS   17 /* tables list fewer one by one */
+#define LEAST_FLOWS   17 /* tables list fewer flows one by one */
 
 /* ---- before the run ---- */
 
-/* What a list of flows plans, as far as it starts flows by the clock after warm-up. */
+/* The flows of a list that a clock starts after warm-up. */
 struct listed {
     uint32_t flows;
     oche_time first, last; /* start of a flow; first > last: there is none */
     uint64_t bytes;        /* of the flows that start before `last` */
-    uint64_t links_bps;    /* of all hosts that send these */
+    uint64_t links_bps;    /* sum of the link rates of all hosts that send these flows */
 };
 
 static struct listed find_starts(const struct oche_world *world, uint32_t workload)

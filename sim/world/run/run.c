@@ -68,8 +68,8 @@ static bool begins_here(const struct oche_world *world, uint32_t flow)
 }
 
 /*
- * With all flows completed that are waited for: true if no data of them may still arrive. What is
- * not in the network any more was lost. A rank knows of the flows that begin there.
+ * Called when all flows that the run waits for are completed. True if no data of them may still
+ * arrive: what has left the network was lost. A rank knows only the flows that begin at its hosts.
  */
 static bool has_arrived(struct watcher *watcher)
 {
@@ -207,7 +207,7 @@ static void end_warmup(struct oche_world *world)
     oche_world_slowest_start(world);
 }
 
-/* True if no more samples are taken, because nobody has said how long the run is to be. */
+/* True if no more samples are taken, because the run has no duration and enough of them. */
 static bool has_enough_samples(const struct oche_world *world)
 {
     return world->rows == OCHE_WORLD_MOST_SAMPLES ||
@@ -224,7 +224,8 @@ static void run_to_sample(struct watcher *watcher, oche_time until)
     struct oche_world *world = watcher->world;
     struct oche_network *network = &world->network;
     oche_time step, window = network->window;
-    bool hidden = world->most_rows > 0; /* that the run stops at `step` must not show in it */
+    /* the output must not depend on where the run pauses, `step` */
+    bool hidden = world->most_rows > 0;
 
     until = oche_time_min(until, oche_world_stall_next(world));
     if (world->visit != NULL)

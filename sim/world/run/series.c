@@ -62,7 +62,7 @@ static const struct oche_gauges *gauges_of(const struct oche_world *world)
     return gauges == NULL ? &none : gauges;
 }
 
-/* Returns the number of columns whose value is the increase of a counter in the interval. */
+/* Returns the number of columns that show the increase of a counter in the interval. */
 static uint32_t counter_columns(const struct oche_world *world)
 {
     return FIRST_HOST + goodput_hosts(world) + goodput_flows(world);
@@ -76,8 +76,9 @@ static bool ends_here(const struct oche_world *world, uint32_t flow)
 }
 
 /*
- * Reads the counters of the goodput columns: total, hosts, flows. The column in between is of
- * PAUSEs, of which there have been `pauses`. A rank reads those of its own hosts, and all get sums.
+ * Reads the counters of the goodput columns: total, hosts, flows. The column in between is the
+ * number of PAUSEs, `pauses`. A rank reads the counters of its own hosts; then all ranks get the
+ * sums.
  */
 static void read_counters(const struct oche_world *world, uint64_t pauses, uint64_t *out)
 {
@@ -108,7 +109,7 @@ static void read_counters(const struct oche_world *world, uint64_t pauses, uint6
 }
 
 /*
- * Notes how long a port was held since the last sample; of its classes, takes the one held longest.
+ * Notes how long a port was held since the last sample, that is, its class that was held longest.
  */
 static void sample_hold(struct oche_world *world, uint32_t node, uint32_t port,
                         const oche_time paused[OCHE_CLASSES])
@@ -211,7 +212,7 @@ static uint32_t source_of(const struct oche_world *world, uint32_t connection)
     return source != NULL ? source->flow.src : world->flows.connections[connection].src;
 }
 
-/* Returns what a gauge reads now; 0 if another rank has it. */
+/* Returns the present value of a gauge; 0 if the connection belongs to another rank. */
 static double gauge(const struct oche_world *world, unsigned number, uint32_t connection)
 {
     const uint32_t host = source_of(world, connection);

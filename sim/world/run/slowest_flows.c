@@ -87,7 +87,10 @@ void oche_world_slowest_start(struct oche_world *world)
     OCHE_GOT(world->slowest != NULL);
     world->slowest->made = oche_world_make(sources->count, sizeof(uint32_t));
     for (OCHE_EACH_MADE_FLOW(i, &world->flows))
-        /* Those of sources follow; what began in warm-up is left out, as in other measures. */
+        /*
+         * Flows of sources are added later. Flows that began in warm-up are left out, as in other
+         * measures.
+         */
         if (oche_flow_sources_find(sources, i) == NULL &&
             (world->flows.sent[i].started == OCHE_NEVER ||
              world->flows.sent[i].started >= world->measured_from) &&

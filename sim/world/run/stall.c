@@ -24,7 +24,8 @@ struct oche_world_stall {
     oche_time patience, next;
     oche_time since;    /* nothing has arrived since then */
     uint64_t completed; /* flows, at the last check */
-    uint64_t *most;     /* the most bytes that each flow had at any check; of oche_sparse_take */
+    /* the most bytes that each flow had at a check; memory of oche_sparse_take */
+    uint64_t *most;
 };
 
 /* ---- the longest timeout ---- */
@@ -97,8 +98,9 @@ bool oche_world_is_under_way(const struct oche_world *world, uint32_t flow)
 }
 
 /*
- * Returns how many flows are under way; sets *arrived if bytes of any have arrived since. A rank
- * counts the flows that begin there, and looks at the bytes of those that end there.
+ * Returns how many flows are under way. Sets *arrived if bytes of one of them have arrived since
+ * the last check. A rank counts the flows that begin at its hosts, and checks the bytes of flows
+ * that end at its hosts.
  */
 static uint64_t look_at_flows(struct oche_world *world, bool *arrived)
 {
@@ -121,7 +123,7 @@ static uint64_t look_at_flows(struct oche_world *world, bool *arrived)
     return found[0];
 }
 
-/* The same, of the nodes of this process. */
+/* Like oche_world_something_is_to_come, for the nodes of this process only. */
 static bool is_to_come_here(const struct oche_world *world, bool flows)
 {
     for (uint32_t i = 0; i < world->network.node_count; i++)

@@ -9,7 +9,7 @@
 
 #include "sim/world/results/readings.h"
 
-/* What both ends of a connection tell. */
+/* The state of both ends of a connection. */
 struct ends {
     uint64_t delivered; /* packets; told by the receiver's end, like the next two */
     struct oche_qp_losses receiver;
@@ -17,7 +17,7 @@ struct ends {
     uint32_t una;
 };
 
-/* With ranks: what all have told of the connections at which a judgement looks. */
+/* With ranks: the state of the connections that are being judged, as reported by all ranks. */
 struct oche_world_ends {
     uint32_t *connections; /* in rising order */
     struct ends *ends;
@@ -264,7 +264,7 @@ static void judge_window(struct oche_world *world)
         oche_mishaps_clear(&world->network.shards[s].mishaps);
 }
 
-/* The same with ranks, all of which judge alike. */
+/* Judges the same with ranks: each rank comes to the same result. */
 static void judge_of_all(struct oche_world *world)
 {
     struct oche_world_ends ends = {.count = 0};

@@ -14,8 +14,8 @@
 #define TIMEOUTS 4 /* so many of the longest timeout pass without a byte */
 
 /*
- * True if senders go on for ever, so that no flow of theirs ends in an error while it is waited
- * for, and nothing holds a packet that has arrived for long.
+ * True if senders retry for ever. Then no awaited flow ends in an error, and no arrived packet is
+ * held for long.
  */
 static bool senders_go_on(const struct oche_world *world)
 {
