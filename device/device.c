@@ -38,8 +38,8 @@
 /* On a slow line a whole datagram is a long time: so far ahead of its time no packet may leave. */
 #define LONGEST_BURST SHORT_WAIT
 /*
- * Longest time for the last packets when the process ends. A process that gets no processor makes
- * at least this number of rounds, as long as there is something to do.
+ * Longest time to send the last packets when the process ends. A process that gets no processor
+ * time makes at least this number of rounds, as long as there is work.
  */
 #define FINISH        (2 * OCHE_MS)
 #define FINISH_ROUNDS 32
@@ -337,7 +337,7 @@ OCHE_UNCHECKED static bool destroy(struct oche_device *device)
 }
 
 /*
- * As oche_device_open; *hidden: as in finish_opening. No other thread has the device yet, so no
+ * Like oche_device_open; *hidden: see finish_opening. No other thread has the device yet, so no
  * lock is taken.
  */
 OCHE_UNCHECKED static struct oche_device *try_to_open(const struct oche_device_config *config,
@@ -674,7 +674,7 @@ void oche_device_wake(struct oche_device *device)
         device_ring(device);
 }
 
-/* Begins a wait. Returns the longest time to sleep; 0: there is something to do. */
+/* Begins a wait. Returns the longest time to sleep; 0: there is work to do. */
 static oche_time begin_wait(struct oche_device *device, uint32_t since, uint64_t *full)
 {
     oche_time due, now;

@@ -127,10 +127,11 @@ struct oche_device_stats {
     uint64_t send_full;    /* packets that waited, as a socket's buffer was full */
     /* datagrams that the kernel dropped, nearly always as the receive buffer was full */
     uint64_t kernel_drops;
-    /* delays of ACKs; those after which no data left in time */
+    /* ACKs that were delayed; delays in vain, because no data left in time */
     uint64_t held, held_in_vain;
-    uint64_t hung;        /* queue pairs that looked hung twice in a row (oche_device_snapshot) */
-    uint64_t gso_refused; /* peers that get one packet per datagram, because the path requires it */
+    uint64_t hung; /* queue pairs that looked hung twice in a row (oche_device_snapshot) */
+    /* peers that get one packet per datagram, because the path does not allow more */
+    uint64_t gso_refused;
     uint32_t source_ports; /* number of ports from which packets leave */
     bool gso, gro;         /* true if the kernel's offload is in use */
     struct oche_nic_stats nic;
@@ -165,7 +166,7 @@ void oche_device_leave(struct oche_device *device);
  */
 unsigned oche_device_progress(struct oche_device *device);
 /*
- * As oche_device_progress, for a thread that the program did not start. The program may have
+ * Like oche_device_progress, for a thread that the program did not start. The program may have
  * unmapped memory that is still posted, so received data is written with a check.
  */
 unsigned oche_device_progress_checked(struct oche_device *device);
@@ -219,8 +220,8 @@ oche_time oche_device_now(const struct oche_device *device);
 void oche_device_lock(struct oche_device *device) OCHE_TAKES(device_lock);
 void oche_device_unlock(struct oche_device *device) OCHE_RELEASES(device_lock);
 /*
- * As oche_device_lock, but gives up at this time of the clock (CLOCK_REALTIME). Returns false if it
- * does: another thread has the lock.
+ * Like oche_device_lock, but gives up at this time of the clock CLOCK_REALTIME. Then returns false:
+ * another thread has the lock.
  */
 bool oche_device_lock_within(struct oche_device *device, const struct timespec *end)
     OCHE_TRIES(device_lock);
@@ -262,7 +263,7 @@ bool oche_device_make_region_room(struct oche_device *device) OCHE_NEEDS(device_
 bool oche_device_random_key(struct oche_device *device, uint32_t *key) OCHE_NEEDS(device_lock);
 /* As oche_nic_change_region: changes the region with this key in one step. */
 bool oche_device_change_region(struct oche_device *device, const struct oche_region *region);
-/* Returns false if there is no such key, or a window is bound to it. */
+/* Returns false if no region has this key, or a window is bound to it. */
 bool oche_device_deregister(struct oche_device *device, uint32_t key);
 
 /* `entries` must be a power of two. Returns NULL if memory is out. */
@@ -272,7 +273,7 @@ void oche_device_destroy_cq(struct oche_device *device, struct oche_cq *cq);
 
 /*
  * Makes this process the receiver of connection managers' packets for a service (core/cm/mad.h).
- * Returns false with errno; EADDRINUSE: a process of the address has taken it.
+ * Returns false with errno; EADDRINUSE: another process of the address receives for this service.
  */
 bool oche_device_take_service(struct oche_device *device, uint64_t id);
 /* True if this process or another one of the address has taken the service. */
@@ -287,9 +288,9 @@ unsigned oche_device_slot(const struct oche_device *device);
 /*
  * As oche_qp_create; qpn 0 in `config` means a free number, pkey 0 the default one. A number that
  * belongs to another process (oche_device_config.share) is refused. Each process may have queue
- * pair 1, to which connection managers' packets go. Regions of oche_device_register
- * belong to protection domain 0. If it returns NULL errno is EADDRNOTAVAIL where no number is free
- * (qp_numbers.h), and ENOMEM else.
+ * pair 1, to which connection managers' packets go. Regions of oche_device_register belong to
+ * protection domain 0. If it returns NULL, errno is EADDRNOTAVAIL (no number is free, qp_numbers.h)
+ * or ENOMEM.
  */
 struct oche_qp *oche_device_create_qp(struct oche_device *device,
                                       const struct oche_qp_config *config);
@@ -346,8 +347,8 @@ bool oche_device_recovery_has_timeouts(const struct oche_device *device);
 
 void oche_device_stats(struct oche_device *device, struct oche_device_stats *stats);
 /*
- * As oche_device_stats, with the lock held; or without it at the end of the process, if the thread
- * that has it was stopped for good.
+ * Like oche_device_stats, for a caller that holds the lock. At the end of the process the lock is
+ * not needed if the thread that has it was stopped for good.
  */
 void oche_device_stats_now(struct oche_device *device, struct oche_device_stats *stats);
 /*

@@ -52,7 +52,7 @@
  */
 #define CONTROL_CLASS 6
 #define CONTROL_MASK  (UINT8_C(1) << CONTROL_CLASS)
-/* the bits of the DSCP in the ToS byte; those of ECN are below */
+/* the bits of the DSCP in the ToS byte; the ECN bits are below */
 #define DSCP_MASK   UINT32_C(0xfc)
 #define CLASS_SHIFT 5 /* shift from a traffic class to its ToS byte */
 
@@ -160,7 +160,7 @@ struct oche_device {
     struct oche_source_ports source_ports;
     /* share.fd is -1 if the address is not shared … */
     struct oche_sharing share GUARDED;
-    struct oche_error sharing_error; /* … and this says why, if the configuration asked for it */
+    struct oche_error sharing_error; /* … and the reason, if the configuration asked for sharing */
     /* when to check whether our names were removed */
     oche_time names_check_at GUARDED;
     /* senders and bytes that other processes of the address count */
@@ -179,7 +179,7 @@ struct oche_device {
     unsigned full_receives GUARDED;
     _Atomic bool share_waiting; /* other processes have sent us packets */
     struct oche_peers peers GUARDED;
-    /* addresses that have sent something, or whose silence was reported */
+    /* addresses that have sent a packet, or whose silence was reported */
     struct oche_seen_addresses seen GUARDED;
     struct stranger strangers[STRANGERS] GUARDED;
     oche_crc32 *crc32;
@@ -234,8 +234,8 @@ struct oche_device {
  */
 unsigned device_receive(struct oche_device *device, oche_time *now) OCHE_NEEDS(device_lock);
 /*
- * Handles a received datagram. Returns the number of its packets. A run of packets that is
- * forwarded to another process counts as one.
+ * Handles a received datagram. Returns the number of its packets. Consecutive packets that are
+ * forwarded together to another process count as one.
  */
 unsigned device_take(struct oche_device *device, const struct oche_datagram_in *in, oche_time now)
     OCHE_NEEDS(device_lock);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The free queue pair numbers. A new queue pair gets a random number of the process's range, so
- * that nobody can predict it. After its queue pair a number rests for a minute, so that a late
- * packet does not find a new queue pair. If few numbers are left, those of queue pairs that were
- * never ready to receive are used sooner, as no packet can be under way; the ones that rested
- * longest go first.
+ * that the number cannot be predicted. When the queue pair is destroyed, its number rests for a
+ * minute, so that a late packet does not reach a new queue pair. If few numbers are left, some are
+ * used sooner: numbers of queue pairs that were never ready to receive, since no packet for them
+ * can be under way. The numbers that rested longest go first.
  */
 #ifndef OCHE_DEVICE_QP_NUMBERS_H
 #define OCHE_DEVICE_QP_NUMBERS_H
@@ -20,7 +20,7 @@ struct oche_resting {
     uint32_t number;
 };
 
-/* Resting numbers, oldest first. A ring, whose size is a power of two. */
+/* Resting numbers, oldest first, in a ring. The ring's size is a power of two. */
 struct oche_resting_queue {
     struct oche_resting *ring;
     uint32_t room, head, tail;
@@ -40,7 +40,7 @@ void oche_qp_numbers_destroy(struct oche_qp_numbers *numbers);
 /* Returns a random free number, which is then taken; 0: none is free, or `entropy` has failed. */
 uint32_t oche_qp_numbers_take(struct oche_qp_numbers *numbers, struct oche_entropy *entropy,
                               oche_time now);
-/* The number is free again at once: no packet can have named it. */
+/* Makes the number free again at once, since no packet can have used it. */
 void oche_qp_numbers_undo(struct oche_qp_numbers *numbers, uint32_t number);
 /* The number is free again after its rest. met: its queue pair has sent or got a packet. */
 void oche_qp_numbers_rest(struct oche_qp_numbers *numbers, uint32_t number, bool met,

@@ -42,8 +42,8 @@ static void describe_qp(const struct oche_device *device, const struct oche_qp *
 }
 
 /*
- * Counts a queue pair as hung if it has work but no timer, or one more than a minute away. That is
- * a fault of ours, and `oche stat` should show it.
+ * Counts a queue pair as hung if it has work but no timer, or only a timer that is more than a
+ * minute away. That is a fault of ours, and `oche stat` should show it.
  */
 static void note_hang(struct oche_device *device, struct owned *owned, const struct oche_qp *qp,
                       oche_time now) OCHE_NEEDS(device_lock)

@@ -345,7 +345,8 @@ static void break_up(struct oche_device *device, struct lane *lane) OCHE_NEEDS(d
     const unsigned first = t->first_of[lane->unsent];
     struct oche_peer *peer = &device->peers.peers[t->packets[t->order[first]].dst];
 
-    device->stats.gso_refused += !peer->no_gso; /* another lane may have counted it */
+    /* counted only once per peer; another lane may have done so */
+    device->stats.gso_refused += !peer->no_gso;
     peer->no_gso = true;
     make_datagrams(device, lane, first);
 }
@@ -453,8 +454,8 @@ oche_time transmit_due(struct oche_device *device)
 
 /*
  * True if an ACK behind data can share its datagram, and the peer still handles the ACK first
- * (receive.c). A peer whose kernel splits the datagram would not; we assume that its kernel is like
- * ours.
+ * (receive.c). A peer whose kernel splits the datagram would handle it later; we assume that its
+ * kernel is like ours.
  */
 static bool may_follow(const struct oche_device *device, const struct oche_peer *peer)
 {

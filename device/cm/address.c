@@ -368,7 +368,7 @@ bool cm_fill_route(struct cm_id *id)
     path->reversible = 1;
     path->numb_path = 1;
     path->mtu_selector = path->rate_selector = path->packet_life_time_selector = 2; /* exactly */
-    path->mtu = id->path_mtu; /* as the peer's request says; 0: we choose it */
+    path->mtu = id->path_mtu; /* the MTU of the peer's request; 0: we choose it */
     if (path->mtu == 0)
         path->mtu = (uint8_t)oche_manager_path_mtu(id->device->verbs, remote.raw);
     path->rate = IBV_RATE_100_GBPS;

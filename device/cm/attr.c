@@ -166,7 +166,7 @@ static int rtr_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
     if (id->id.qp_type != IBV_QPT_RC)
         return 0;
     attr->max_dest_rd_atomic = id->responder_resources;
-    attr->min_rnr_timer = 0; /* 655 ms, as Linux has it */
+    attr->min_rnr_timer = 0; /* 655 ms, Linux's value */
     *mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
     return 0;
 }

@@ -47,8 +47,8 @@ static struct cm_channel *destroyed[MOST_DESTROYED] OCHE_GUARDED_BY(cm_lock);
 static unsigned next_destroyed OCHE_GUARDED_BY(cm_lock);
 
 /*
- * Programs end while a thread of theirs waits for an event, or is about to (rping). A waiting
- * thread continues to wait, as with the kernel's channels.
+ * Some programs end while one of their threads waits for an event, or is about to (rping). A
+ * waiting thread continues to wait, as with the kernel's channels.
  */
 void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 {
@@ -69,7 +69,8 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel)
     if (own->theirs == NULL)
         return;
     close(own->signal);
-    if (!waited_at) /* else it stays until the program ends, as the thread has it */
+    /* else the channel stays until the program ends, since a thread still uses it */
+    if (!waited_at)
         cm_system_close_channel(own);
 }
 
@@ -140,7 +141,7 @@ void cm_events_drop(struct cm_id *id)
         free(event);
         if (about == id)
             continue;
-        /* an undelivered request, whose own events may be anywhere in the queue */
+        /* a request that was not delivered; its own events may be anywhere in the queue */
         cm_id_end(about);
         cm_id_free(about);
         link = &channel->first;
@@ -213,7 +214,7 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
     taken = next_event(cm_channel_of(channel));
     if (taken == NULL)
         return -1;
-    if (taken->theirs == NULL) /* else the system's library has done it */
+    if (taken->theirs == NULL) /* else the system's library has acknowledged the event */
         cm_before_delivery(taken);
     *event = &taken->event;
     return 0;
@@ -230,7 +231,7 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
     own->id->acked++;
     pthread_cond_broadcast(&own->id->acknowledged);
     oche_lock_release(&cm_lock);
-    if (own->theirs != NULL) /* the last, as rdma_destroy_id waits for it */
+    if (own->theirs != NULL) /* must be last, since rdma_destroy_id waits for it */
         CM_SYSTEM(rdma_ack_cm_event, own->theirs);
     free(own);
     return 0;

@@ -57,7 +57,7 @@ static int ask(struct cm_id *id, const struct rdma_conn_param *param)
     return 0;
 }
 
-/* As ask, for the system's library, with the private data of rdma_create_ep. */
+/* Like `ask`, for the system's library, with the private data of rdma_create_ep. */
 static int ask_theirs(struct cm_id *id, struct rdma_conn_param *param)
 {
     struct rdma_conn_param with = {.responder_resources = RDMA_MAX_RESP_RES,

@@ -184,8 +184,8 @@ static struct cm_device *open_listed(const union ibv_gid *wanted) OCHE_NEEDS(cm_
 }
 
 /*
- * Once in a process, as that takes milliseconds. An address that is added later is found when a
- * program names it.
+ * Done once in a process, since it takes milliseconds. An address that is added later is found when
+ * a program names it.
  */
 bool cm_devices_open(void)
 {

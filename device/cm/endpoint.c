@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoints: an identifier with its queue pair, whose calls are synchronous. */
+/* Endpoints: an identifier with its queue pair. Its calls are synchronous. */
 #include "device/cm/internal.h"
 
 /* Keeps the attributes for the queue pairs of requests. Returns 0 or an errno. */

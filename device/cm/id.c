@@ -142,7 +142,7 @@ static void move_events(struct cm_id *id, struct cm_channel *to) OCHE_NEEDS(cm_l
     for (; moved != NULL; moved = next) {
         next = moved->next;
         cm_event_queue(moved);
-        if (moved->event.id != &id->id) /* a request, whose own events follow it */
+        if (moved->event.id != &id->id) /* a request; its own events follow it */
             move_events(cm_id_of(moved->event.id), to);
     }
 }

@@ -49,7 +49,7 @@
 #define CM_USER_REQ     (OCHE_CM_REQ_PRIVATE - OCHE_CMA_HEADER_BYTES)
 #define CM_USER_SIDR    (OCHE_CM_SIDR_REQ_PRIVATE - OCHE_CMA_HEADER_BYTES)
 #define CM_MOST_BACKLOG 1024
-#define CM_RANDOM_PORTS 28232 /* 32768 to 60999, as Linux has them */
+#define CM_RANDOM_PORTS 28232 /* 32768 to 60999, Linux's range */
 #define CM_FIRST_RANDOM 32768
 /*
  * 0.54 s, the least of Linux (its soft-RoCE has 2.1 s): with 7 retries a peer may be away for 4.3
@@ -162,20 +162,20 @@ struct cm_id {
     pthread_cond_t acknowledged;
     uint32_t delivered OCHE_GUARDED_BY(cm_lock), acked OCHE_GUARDED_BY(cm_lock); /* events */
 
-    uint16_t port;  /* 0: none */
+    uint16_t port;  /* the port that the identifier has; 0: no port */
     bool port_held; /* the services of the port are ours */
     bool wildcard, reuse, af_only;
     bool of_libfabric;    /* libfabric uses it (libfabric.c) */
     int backlog, pending; /* pending: requests undelivered or unanswered */
     struct cm_id *next_bound OCHE_GUARDED_BY(cm_lock); /* in the list of listeners */
 
-    struct cm_id *listener;                /* of an undelivered request */
-    uint8_t remote_gid[OCHE_CM_GID_BYTES]; /* of a request */
+    struct cm_id *listener;                /* of a request that was not delivered */
+    uint8_t remote_gid[OCHE_CM_GID_BYTES]; /* GID of the request's sender */
     uint8_t tos, ack_timeout;
 
     /* values agreed in the REQ and REP */
     uint32_t receive_psn; /* in our REQ or REP: the peer's first PSN */
-    uint32_t send_psn;    /* in the peer's: our first PSN */
+    uint32_t send_psn;    /* in the peer's REQ or REP: our first PSN */
     uint8_t responder_resources, initiator_depth;
     uint8_t retry_count, rnr_retry, path_mtu;
     uint8_t response_timeout, max_cm_retries;
@@ -275,7 +275,8 @@ int cm_resolve(struct cm_id *id, struct sockaddr *from, struct sockaddr *to, int
 int cm_listen(struct cm_id *id, int backlog);
 
 /*
- * The same with our library only. *no_device: it has no device for the address, or cannot open it.
+ * Like cm_bind, but only with our library. *no_device is set if our library has no device for the
+ * address, or cannot open it.
  */
 int cm_bind_ours(struct cm_id *id, const struct sockaddr *address, bool *no_device);
 int cm_resolve_ours(struct cm_id *id, const struct sockaddr *from, const struct sockaddr *to,
@@ -308,7 +309,7 @@ socklen_t cm_sockaddr_bytes(const struct sockaddr *address);
 
 /* Gives the identifier, which is bound, its port; 0: any free one. Returns 0 or an errno. */
 int cm_port_take(struct cm_id *id, uint16_t port) OCHE_NEEDS(cm_lock);
-/* As cm_port_take, for a connection's local port, which other processes need not know. */
+/* Like cm_port_take, for a connection's local port, which other processes need not know. */
 int cm_port_take_any(struct cm_id *id) OCHE_NEEDS(cm_lock);
 /* Takes its services, if they were not taken (REUSEADDR). Returns 0 or an errno. */
 int cm_port_listen(struct cm_id *id) OCHE_NEEDS(cm_lock);
@@ -346,7 +347,7 @@ static inline int cm_result(int error)
     return -1;
 }
 
-/* Prints once that XRC's shared receive queues are not supported, if this is one. */
+/* If the queue is an XRC shared receive queue, prints once that these are not supported. */
 void cm_not_basic(enum ibv_srq_type type);
 /* Prints one line to standard error: "oche: …". */
 void cm_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -157,7 +157,7 @@ static int resolve_theirs(struct cm_id *id, struct sockaddr *from, struct sockad
 
     if (!id->is_theirs)
         cm_unbind_ours(id);
-    id->is_theirs = true; /* before the event, which another thread may get at once */
+    id->is_theirs = true; /* set before the event: another thread may get the event at once */
     if (CM_SYSTEM(rdma_resolve_addr, id->theirs, from, to, timeout_ms) == 0)
         return 0;
     id->is_theirs = before;

@@ -274,8 +274,8 @@ const struct oche_cm_hooks cm_hooks = {
 /* ---- before a program is told ---- */
 
 /*
- * A request whose REJ came before its delivery is delivered all the same: the program can reject
- * it. An answer takes the queue pair to RTS here, and the program gets the established event.
+ * A request is delivered even if its REJ has already arrived: the program can reject it. An answer
+ * takes the queue pair to RTS here, and the program gets the established event.
  */
 void cm_before_delivery(struct cm_event *event)
 {

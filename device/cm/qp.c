@@ -33,7 +33,7 @@ static void destroy_cq(struct ibv_comp_channel **channel, struct ibv_cq **cq)
     *channel = NULL;
 }
 
-/* Ours are those with a channel that is in the identifier. */
+/* Destroys the completion queues that we made: those whose channel is in the identifier. */
 void cm_destroy_cqs(struct cm_id *own)
 {
     struct rdma_cm_id *id = &own->id;
@@ -79,8 +79,8 @@ static void forget_qp(struct cm_id *own)
 }
 
 /*
- * Returns for how many receives a completion queue must have room: those of the shared receive
- * queue, with which the queue pair's own number is ignored.
+ * Returns for how many receives a completion queue must have room. With a shared receive queue that
+ * is its size; the queue pair's own number is then ignored.
  */
 static uint32_t receives_of(const struct cm_id *own, const struct ibv_qp_init_attr_ex *attr)
 {

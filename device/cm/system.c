@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads the system's librdmacm (system.h), once, and only if the system's libibverbs was loaded
- * beside ours: both are for the same devices.
+ * Loads the system's librdmacm (system.h) at most once, and only if the system's libibverbs is
+ * loaded beside ours: both libraries serve the same devices.
  *
  * OCHE_REAL_RDMACM names the library's file; if it is empty, no library is loaded. If it is not
- * set, the library is searched for as libibverbs is.
+ * set, the library is searched for in the same way as libibverbs.
  */
 #include "device/cm/system.h"
 

@@ -107,7 +107,9 @@ static inline void cm_leave_system(void)
         cm_leave_system();                                                                         \
     } while (0)
 
-/* The first statement of a function that programs call: it may be the system's library that does.
+/*
+ * The first statement of a function that programs call. The system's library may call it too; then
+ * the call is passed on to the system's function.
  */
 #define CM_IF_SYSTEM_CALLS(name, ...)                                                              \
     do {                                                                                           \

@@ -43,7 +43,7 @@ struct oche_capture {
     uint64_t packets;
     struct written *file;
     int fd;
-    bool regular; /* a plain file, parts of which can be written again */
+    bool regular; /* a regular file: parts of it can be written again */
     bool ended;   /* later packets are discarded */
     _Atomic bool failed;
     _Atomic int64_t at; /* offset of `waiting` in the file */

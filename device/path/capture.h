@@ -34,13 +34,13 @@ void oche_capture_write(struct oche_capture *capture, const struct oche_ip_heade
  */
 void oche_capture_flush(struct oche_capture *capture);
 /*
- * As oche_capture_flush, for the last time: the process is about to end. The kernel stops its
- * threads anywhere, also while they write a record.
+ * Like oche_capture_flush, for the last time, because the process is about to end. The kernel may
+ * stop its threads anywhere, also while they write a record.
  */
 void oche_capture_end(struct oche_capture *capture);
 /*
- * As oche_capture_flush, if the process is about to end and the thread that adds or flushes was
- * stopped for good: the file gets all whole records.
+ * Like oche_capture_flush, for a process that is about to end, if the thread that adds or flushes
+ * was stopped for good. The file gets all whole records.
  */
 void oche_capture_rescue(struct oche_capture *capture);
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the interface's driver, as ethtool does. */
+/* Asks the interface's driver for the link rate, as ethtool does. */
 #include "device/path/link_rate.h"
 
 #include <linux/ethtool.h>

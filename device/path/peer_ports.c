@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pins: which packet sets one, and which moves it. */
+/* Pins: decides which packets set a pin, and which move it. */
 #include "device/path/peer_ports.h"
 
 enum oche_port_kind oche_port_kind(const struct oche_packet *packet)

@@ -23,8 +23,9 @@
 #include "core/qp/nic.h"
 
 /*
- * Shortest time between two guesses. Without an ACK timer: that time, and how long a port must have
- * been silent, by the defaults of many programs (timeout 14, 7 retries).
+ * Shortest time between two guesses. For peers without an ACK timer: the time between guesses, and
+ * how long a port must have been silent. Both follow the defaults of many programs (timeout 14, 7
+ * retries).
  */
 #define OCHE_PORT_GUESS_LEAST   (4 * OCHE_MS)
 #define OCHE_PORT_GUESS_DEFAULT ((UINT64_C(4096) * OCHE_NS) << 14)

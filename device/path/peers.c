@@ -111,8 +111,8 @@ uint32_t oche_peers_add(struct oche_peers *peers, const struct oche_address *add
 }
 
 /*
- * Empties a slot. Later entries that are past their own slot move up, so that a search still finds
- * them: each whose own slot is not between the empty one and itself.
+ * Empties a slot. Later entries move into it if a search would no longer find them: an entry moves
+ * if its own slot is not between the empty slot and its present slot.
  */
 static void empty_slot(struct oche_peers *peers, uint32_t slot)
 {

@@ -38,7 +38,7 @@ static inline bool oche_peer_is_ours(const struct oche_peer *peer)
 struct oche_peers {
     struct oche_peer *peers;
     uint32_t *table; /* a hash table (open addressing) of index in `peers` + 1; 0: free */
-    uint32_t count;  /* indices that have ever been used: those below this one */
+    uint32_t count;  /* the indices below this one have been used */
     uint32_t max, mask;
     uint32_t first_free, last_free; /* index + 1; 0: none. The first is free for longest. */
     /* True if an index must not yet be given to another address. NULL: never. */

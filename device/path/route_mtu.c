@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ANY_PORT 9 /* no packet is sent there */
+#define ANY_PORT 9 /* any port: no packet is sent to it */
 
 uint32_t oche_interface_mtu(unsigned interface_index)
 {

@@ -9,7 +9,7 @@
 
 #include "device/path/address.h"
 
-/* Both return bytes; 0: unknown. */
+/* Both return bytes; 0: the MTU is unknown. */
 uint32_t oche_interface_mtu(unsigned interface_index);
 uint32_t oche_route_mtu(const struct oche_address *from, const struct oche_address *to);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The addresses that have ever sent something. They stay known when their peers are released. Each
- * has a bit that follows from the address; if two share one, a warning may be missing.
+ * The addresses that have sent a packet. They stay known when their peers are released. Each
+ * address has a bit that is computed from it. If two addresses share a bit, a warning may be
+ * missing.
  */
 #ifndef OCHE_DEVICE_PATH_SEEN_ADDRESSES_H
 #define OCHE_DEVICE_PATH_SEEN_ADDRESSES_H
@@ -17,7 +18,7 @@ struct oche_seen_addresses {
     uint64_t bits[OCHE_SEEN_WORDS];
 };
 
-/* Returns true if the address was noted before. Notes it. */
+/* Notes the address. Returns true if it was noted before. */
 static inline bool oche_seen_addresses_add(struct oche_seen_addresses *heard,
                                            const struct oche_address *address)
 {

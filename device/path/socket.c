@@ -290,7 +290,7 @@ static void write_message(const struct oche_socket *by, const struct oche_datagr
     struct cmsghdr *at = &control->align;
 
     *message = (struct msghdr){
-        .msg_name = (void *)(uintptr_t)out->to, /* sendmmsg does not write to it */
+        .msg_name = (void *)(uintptr_t)out->to, /* sendmmsg does not write to msg_name */
         .msg_namelen = out->to_bytes,
         .msg_iov = out->pieces,
         .msg_iovlen = out->piece_count,

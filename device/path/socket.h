@@ -80,7 +80,7 @@ void oche_socket_take_room(const struct oche_socket *of);
 /* Datagrams that the kernel has dropped, nearly always as the receive buffer was full. */
 struct oche_socket_losses {
     uint32_t datagrams;    /* since the socket was opened */
-    uint32_t buffer_bytes; /* as the kernel counts it */
+    uint32_t buffer_bytes; /* in the kernel's count, which includes overhead */
 };
 struct oche_socket_losses oche_socket_losses(const struct oche_socket *of);
 

@@ -44,7 +44,7 @@ static int shut(struct rs_socket *s, int how)
         return ENOTCONN;
     if (how != SHUT_WR) {
         s->receive_shut = true;
-        rs_inflow_read(&s->in, s->in.filled); /* nobody will read it */
+        rs_inflow_read(&s->in, s->in.filled); /* the program will not read these bytes */
     }
     if (how != SHUT_RD)
         error = shut_sending(s);
@@ -113,7 +113,7 @@ void rs_close(struct rs_socket *s)
     s->closing = true; /* requests are rejected from now on */
     rs_table_unlock();
     s->close_by = rs_now() + CLOSE_WAIT;
-    if (s->in.filled > 0) /* nobody will read it */
+    if (s->in.filled > 0) /* the program will not read these bytes */
         rs_inflow_read(&s->in, s->in.filled);
     if (s->linger_on && s->linger_s == 0 && s->state == RS_CONNECTED)
         rs_lose(s, ECONNRESET);

@@ -31,11 +31,14 @@ struct rs_inflow {
 /* The direction from us to the peer. */
 struct rs_outflow {
     struct rs_place places[RS_PLACES];
-    uint32_t current, count; /* the place that is being filled; how many there are */
+    uint32_t current, count; /* index of the place that is being filled; number of places */
     uint16_t sent, limit;
 };
 
-/* Starts with a ring of 2 * half bytes, whose first half the peer has, and a peer's list. */
+/*
+ * Starts with a ring of 2 * half bytes, and the peer's list of places. The peer already has the
+ * first half of the ring.
+ */
 void rs_inflow_start(struct rs_inflow *flow, uint32_t half, uint16_t credits, uint32_t entries);
 /* A message of `bytes` has arrived. Returns false if the peer was not allowed to send it. */
 bool rs_inflow_arrived(struct rs_inflow *flow, uint32_t bytes);

@@ -55,7 +55,8 @@ enum rs_state {
     RS_NEW,
     RS_BOUND,
     RS_LISTENING,
-    RS_CONNECTING, /* also: accepted by the thread, and the peer has not confirmed it */
+    /* also: the thread has accepted the connection, and the peer has not confirmed it */
+    RS_CONNECTING,
     RS_CONNECTED,
     RS_FAILED, /* connecting has failed */
 };
@@ -96,13 +97,13 @@ struct rs_socket {
     int send_error; /* the error of sending: EPIPE, ECONNRESET, ETIMEDOUT */
 
     struct rdma_cm_id *id;
-    struct ibv_qp *qp; /* the identifier's, which may go before it */
+    struct ibv_qp *qp; /* owned by the identifier, which may be destroyed first */
     struct ibv_comp_channel *channel;
     struct ibv_cq *cq;
     bool armed;             /* the queue will signal, or has signaled, the channel */
-    bool waiting;           /* a thread waits at the channel, for all of them */
+    bool waiting;           /* a thread waits at the channel, on behalf of all threads */
     bool watched;           /* the thread makes progress, and keeps the descriptor up to date */
-    _Atomic bool watching;  /* the thread's epoll has it */
+    _Atomic bool watching;  /* the thread's epoll contains it */
     _Atomic uint32_t kicks; /* counts changes without a completion */
 
     /* sending */
@@ -140,7 +141,7 @@ struct rs_socket {
     /* listening; under the table's lock */
     struct rs_socket *listener;      /* of a socket that was not accepted */
     struct rs_socket *first, **last; /* sockets ready for accept */
-    struct rs_socket *next;          /* there */
+    struct rs_socket *next;          /* the next socket in the listener's list */
     unsigned pending, backlog;       /* pending: also those that the peer has to confirm */
 
     /* in the list of all, under the table's lock */
@@ -160,7 +161,10 @@ void rs_put(struct rs_socket *s);
 struct rs_socket *rs_make(sa_family_t family);
 /* Shows it to programs, as its descriptor. Returns false with errno. */
 bool rs_enter(struct rs_socket *s, int descriptor);
-/* Takes the descriptor away and closes it, under the lock. Returns true if it was the last one. */
+/*
+ * Removes the descriptor and closes it, under the lock. Returns true if it was the socket's last
+ * descriptor.
+ */
 bool rs_leave(struct rs_socket *s, int descriptor);
 /* Returns the next of all sockets, with a reference, and gives back that of the one before. */
 struct rs_socket *rs_next(struct rs_socket *before);
@@ -269,7 +273,7 @@ bool rs_refused(struct rs_socket *s, int error);
  * caller then has the listener's reference.
  */
 bool rs_detach(struct rs_socket *s);
-/* Sends as much of the pieces as it can. As send(2); a socket's own flags count too. */
+/* Sends as much of the pieces as it can, like send(2). The socket's own flags count as well. */
 ssize_t rs_send(struct rs_socket *s, const struct iovec *pieces, size_t count, int flags);
 ssize_t rs_receive(struct rs_socket *s, const struct iovec *pieces, size_t count, int flags);
 /* Sends the peer the mappings that it does not know. Under the lock. Returns 0 or an errno. */

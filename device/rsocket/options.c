@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses and options. Options without a meaning here that programs set (as TCP_QUICKACK) return
- * ENOPROTOOPT, as in a kernel that does not know them.
+ * Addresses and options. Some options that programs set have no meaning here (such as
+ * TCP_QUICKACK). They return ENOPROTOOPT, as in a kernel that does not know them.
  */
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -17,7 +17,7 @@
 
 /* ---- addresses ---- */
 
-/* An IPv4 address as a socket for IPv6 has it. */
+/* Converts an IPv4 address to the form that an IPv6 socket uses. */
 static void map_to_v6(const struct sockaddr *from, struct sockaddr_in6 *v6)
 {
     const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)from;
@@ -82,7 +82,7 @@ static bool number_of(const void *value, socklen_t bytes, int *number)
     return true;
 }
 
-/* Milliseconds; a time that is not zero is at least one. */
+/* Returns milliseconds; a time that is not zero becomes at least one. */
 static bool time_of(const void *value, socklen_t bytes, uint32_t *ms)
 {
     struct timeval time;

@@ -182,7 +182,7 @@ static nfds_t entries_of(int nfds, const fd_set *readfds, const fd_set *writefds
     return count;
 }
 
-/* Sets the bit if the events are there. Returns 1 if so. */
+/* Sets the descriptor's bit if a wanted event was seen. Returns 1 if it sets the bit. */
 static int put(const struct pollfd *entry, short wanted, short seen, fd_set *set)
 {
     if (set == NULL || (entry->events & wanted) == 0 || (entry->revents & seen) == 0)

@@ -28,7 +28,7 @@ int oche_rsocket_watch(int descriptor);
 bool oche_rsocket_progress(bool sleeps);
 /* Returns how many bytes can be received at once. */
 ssize_t oche_rsocket_pending(int descriptor);
-/* As rconnect of a blocking socket, but gives up after that time with ETIMEDOUT. */
+/* Like rconnect on a blocking socket, but gives up after `timeout` with ETIMEDOUT. */
 int oche_rsocket_connect(int descriptor, const struct sockaddr *address, socklen_t bytes,
                          unsigned limit_ms);
 /* True if there is a device towards the address, so that connecting may be tried. */

@@ -132,7 +132,7 @@ static bool take_message(struct rs_socket *s, uint32_t immediate, uint32_t writt
         if (s->peer_done || value != written || !rs_inflow_arrived(&s->in, value))
             return false;
         if (s->receive_shut || s->closing)
-            rs_inflow_read(&s->in, s->in.filled); /* nobody will read it */
+            rs_inflow_read(&s->in, s->in.filled); /* the program will not read these bytes */
         return true;
     case RS_MESSAGE_CREDIT:
         return take_credit(s, value, written);

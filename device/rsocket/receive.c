@@ -53,7 +53,7 @@ static bool is_connected(const struct rs_socket *s)
     return s->state != RS_CONNECTING;
 }
 
-/* Returns 0, or the errno of a connection that is no more, once. */
+/* Returns the errno of a failed connection the first time that it is called, then 0. */
 static int own_error(struct rs_socket *s)
 {
     const int error = s->error;

@@ -19,7 +19,7 @@
 #define PROBE_AFTER  (2 * OCHE_SEC)
 #define MOST_READY   32
 #define EXIT_WAIT    (5 * OCHE_SEC) /* for sent data, at the end of the program */
-#define AT_ONCE_WAIT OCHE_SEC       /* … if a signal or _exit ends it */
+#define AT_ONCE_WAIT OCHE_SEC       /* … if the process ends by a signal or _exit */
 
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rdma_event_channel *channel;
@@ -103,11 +103,11 @@ void rs_service_watch(struct rs_socket *s)
         return;
     rs_real_fcntl(s->channel->fd, F_SETFL, O_RDWR | O_NONBLOCK);
     rs_table_lock();
-    s->references++; /* of the epoll; released when the channel leaves it */
+    s->references++; /* the epoll's reference; released when the channel leaves the epoll */
     rs_table_unlock();
     if (epoll_ctl(waiting, EPOLL_CTL_ADD, s->channel->fd, &event) != 0) {
         rs_table_lock();
-        s->references--; /* not the last: the caller has one */
+        s->references--; /* not the last reference: the caller has one */
         rs_table_unlock();
         return;
     }
@@ -126,7 +126,7 @@ static void unwatch(struct rs_socket *s)
     atomic_fetch_sub(&watched, 1);
 }
 
-/* After the last progress: that would make the devices' threads nap again. */
+/* To be called after the last progress, which would make the devices' threads sleep again. */
 static void rouse_watched(void)
 {
     struct ibv_context *verbs = NULL;
@@ -190,7 +190,7 @@ static bool tick(void)
 
         again = true;
         if (pthread_mutex_trylock(&s->lock) != 0)
-            continue; /* somebody is at it */
+            continue; /* another thread handles it */
         if (s->state == RS_CONNECTED && !s->lost) {
             rs_progress(s);
             if (now > s->heard + PROBE_AFTER)

@@ -64,7 +64,7 @@ struct rs_socket *rs_get(int descriptor)
     return s;
 }
 
-/* The identifier is destroyed first: that waits for events of it that are being handled. */
+/* Destroys the identifier first, because this waits until its events have been handled. */
 static void free_socket(struct rs_socket *s)
 {
     if (s->id != NULL)
@@ -174,7 +174,7 @@ bool rs_leave(struct rs_socket *s, int descriptor)
         last = --s->descriptors == 0;
         if (s->descriptor == descriptor)
             s->descriptor = last ? -1 : other_of(s);
-        s->references--; /* not the last one: the caller has one */
+        s->references--; /* not the last reference: the caller has one */
         rs_real_close(descriptor);
     }
     oche_lock_release(&lock);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The protocol of stream sockets over RDMA, as rdma-core's, so that either end may be theirs. The
- * layout is a fact taken from rdma-core 44 (librdmacm/docs/rsocket, and librdmacm/rsocket.c where
- * that page is silent). These functions do no I/O.
+ * The protocol of stream sockets over RDMA. It is rdma-core's protocol, so either end may run
+ * rdma-core's library. The layout is taken from rdma-core 44 (librdmacm/docs/rsocket, and
+ * librdmacm/rsocket.c where that page is silent). These functions do no I/O.
  *
  * A connection begins with a hello of 40 bytes in the private data of the REQ and of the REP: the
  * number of messages in flight, the address of the list of places, and the first place. A place is
@@ -47,7 +47,7 @@ struct rs_hello {
     bool big_endian; /* bytes of a place, or an iomap, in the sender's memory */
     bool iomap;      /* the list of places is followed by an iomap */
     uint16_t credits;
-    uint32_t iomaps;        /* entries that the sender's iomap has */
+    uint32_t iomaps;        /* number of entries in the sender's iomap */
     struct rs_place places; /* the sender's list; its length is a number of entries */
     struct rs_place buffer; /* the first place */
 };

@@ -40,7 +40,7 @@
 
 static const struct place {
     const char *path;
-    bool of_namespace; /* the path has the user namespace, too */
+    bool of_namespace; /* the path contains the user namespace as well */
 } places[] = {{"/dev/shm/oche-%u", false},    {"/tmp/oche-%u", false},
               {"/run/user/%u/oche", false},   {"/run/oche-%u", false},
               {"/dev/shm/oche-%u-%lu", true}, {"/tmp/oche-%u-%lu", true}};
@@ -73,7 +73,7 @@ static void give(int file, off_t start, off_t bytes)
 
     lock.l_type = F_UNLCK;
     if (fcntl(file, F_OFD_SETLK, &lock) != 0)
-        return; /* closing the descriptor unlocks it */
+        return; /* closing the descriptor unlocks the ranges */
 }
 
 /* True if another process has locked a part of the range; *found is then that lock. */
@@ -395,7 +395,7 @@ static bool name_of(const struct oche_address *address, uint16_t port, int socke
     return (size_t)snprintf(name, bytes, PREFIX "%s-%s-%u", network, text, port) < bytes;
 }
 
-/* As oche_names_open, for the slot `wanted`, or any if it is OCHE_SLOTS. */
+/* Like oche_names_open, for the slot `wanted`; OCHE_SLOTS: for any slot. */
 static enum oche_names_result open_names(struct oche_names *names,
                                          const struct oche_address *address, uint16_t port,
                                          unsigned wanted, int inbox, struct oche_error *error)
@@ -420,7 +420,7 @@ static enum oche_names_result open_names(struct oche_names *names,
         }
         note_fault(&why, place, errno);
         if (is_met_in(names, place, name))
-            break; /* the others are here, so no other place will do */
+            break; /* other processes use this folder, so no other folder will do */
     }
     *error = why;
     return OCHE_NAMES_NOWHERE;
@@ -491,7 +491,8 @@ socklen_t oche_names_inbox(const struct oche_names *names, unsigned slot, struct
 }
 
 /*
- * IDs are 64 bits. Two with the same place must not both be used; those of rdma_cm's ports differ.
+ * IDs are 64 bits. Two IDs with the same place must not both be in use; IDs of rdma_cm's ports have
+ * different places.
  */
 static off_t place_of(uint64_t id)
 {

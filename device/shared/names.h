@@ -40,7 +40,7 @@
 #include "params/error.h"
 
 struct oche_names {
-    int file;       /* the file whose locks are our names; -1: none */
+    int file;       /* the file in which locks stand for names; -1: no file */
     dev_t device;   /* its identity: programs close unknown descriptors … */
     ino_t inode;    /* … and the next file gets the number */
     unsigned slot;  /* ours */

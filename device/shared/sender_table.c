@@ -30,8 +30,8 @@ struct sender_memory {
 };
 
 /*
- * Seals our table, which we have mapped: nobody else can write there, even with the descriptor.
- * Kernels before 5.1 can only seal its size.
+ * Seals our table, which we have mapped: no other process can write to it, even with the
+ * descriptor. Kernels before 5.1 can only seal its size.
  */
 static bool seal(int fd)
 {
@@ -56,7 +56,7 @@ bool oche_sender_table_open(struct oche_sender_table *table)
         oche_sender_table_close(table);
         return false;
     }
-    madvise(memory, sizeof(*table->own), MADV_DONTFORK); /* a child must not write there */
+    madvise(memory, sizeof(*table->own), MADV_DONTFORK); /* a child process must not write to it */
     table->own = memory;
     table->own->magic = MAGIC;
     if (seal(table->fd))
@@ -118,8 +118,8 @@ void oche_sender_table_set_bytes(struct oche_sender_table *table, uint64_t bytes
 /* ---- those of others ---- */
 
 /*
- * True if `fd` is memory with the sealed size of a table. Readers trust no number in it, so they do
- * not check who can write there.
+ * True if `fd` is memory with the sealed size of a table. Readers check every number in it, so any
+ * process may be able to write to it.
  */
 static bool is_table(int fd, struct stat *status)
 {

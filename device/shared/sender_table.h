@@ -30,7 +30,7 @@ struct sender_memory;
 struct oche_sender_view {
     const struct sender_memory *table; /* NULL: it has none */
     ino_t inode;
-    uint64_t bytes;   /* bytes that had arrived there */
+    uint64_t bytes;   /* bytes that had arrived at that time */
     uint32_t version; /* version of the senders that we have counted; odd: they were changing */
     oche_time lively; /* when anything there changed last */
     bool silent;      /* unchanged for SILENCE, so its senders no longer count */
@@ -73,7 +73,8 @@ void oche_sender_view_close(struct oche_sender_view *view);
 uint64_t oche_sender_view_update(struct oche_sender_table *table, struct oche_sender_view *view,
                                  oche_time now, uint64_t most);
 /*
- * Returns how many senders other processes have that we have not: `views` has `count` of them.
+ * Returns how many senders other processes have and we do not have. `views` has `count` of our
+ * senders.
  */
 uint32_t oche_sender_table_count_others(struct oche_sender_table *table,
                                         struct oche_sender_view *const *views, unsigned count);

@@ -28,7 +28,7 @@ bool oche_services_take(struct oche_services *services, const struct oche_sharin
                         uint64_t id);
 void oche_services_release(struct oche_services *services, const struct oche_sharing *share,
                            uint64_t id);
-/* Releases all of them. */
+/* Releases all services of the process. */
 void oche_services_clear(struct oche_services *services, const struct oche_sharing *share);
 /* Takes all of them again where the names were lost (oche_sharing_restore_names). */
 void oche_services_take_again(const struct oche_services *services,

@@ -38,7 +38,7 @@ struct message {
     uint32_t magic;
     uint8_t version, kind, slot, place;
     uint64_t nonce;
-    /* Only in KIND_PACKETS: */
+    /* Only for KIND_PACKETS: */
     struct oche_address from;
     uint32_t segment_bytes;
     uint16_t from_port;
@@ -508,7 +508,8 @@ void oche_sharing_retry_queued(struct oche_sharing *share)
 {
     struct oche_queued **link = &share->queued;
     uint32_t left = share->queued_count; /* messages for slots that are not known to be full */
-    uint64_t full = 0; /* one bit for each slot without room: its later messages must wait, too */
+    /* one bit for each slot whose queue is full: later messages for it must wait, too */
+    uint64_t full = 0;
 
     while (left > 0) {
         struct oche_queued *queued = *link;

@@ -143,7 +143,7 @@ enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
                                               const struct oche_datagram_in *in,
                                               const uint8_t *bytes, uint32_t count, oche_time now);
 /*
- * As oche_sharing_forward, for one packet of a connection manager, whose queue pair number does not
+ * Like oche_sharing_forward, for one packet of a connection manager. Its queue pair number does not
  * contain the slot (management.h).
  */
 enum oche_sharing_result oche_sharing_forward_to(struct oche_sharing *share, unsigned slot,

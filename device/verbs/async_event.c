@@ -82,8 +82,8 @@ static bool take(struct ov_context *context, struct ibv_async_event *event)
 
 /*
  * Waits without making progress: the caller is a thread for errors, and others poll. Waits on a
- * futex instead of the descriptor. Any signal would end poll(); this call must end only for signals
- * that would also end a read, whose handlers have no SA_RESTART.
+ * futex instead of the descriptor. Any signal would end poll(). This call must end only for signals
+ * that would also end a read, that is, signals whose handlers have no SA_RESTART.
  */
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
@@ -184,8 +184,8 @@ void ibv_ack_async_event(struct ibv_async_event *event)
 }
 
 /*
- * Removes the undelivered events of the object whose counter of delivered events is at `delivered`.
- * Returns the counter's value.
+ * Removes the undelivered events of an object. `delivered` points to the object's counter of
+ * delivered events. Returns the counter's value.
  */
 static uint32_t forget(struct ov_context *context, const uint32_t *delivered)
 {

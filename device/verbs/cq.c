@@ -312,7 +312,7 @@ static bool waits_for_answer(struct ov_cq *cq)
     counts = oche_device_uc_counts(cq->port->device);
     now = oche_device_now(cq->port->device);
     if (!waited && first->time + OCHE_UC_DELAY < now)
-        return false; /* nobody polled while the answer might have come */
+        return false; /* the program did not poll while the answer could have come */
     if (oche_uc_delay_waits(&cq->uc_delay, &counts, now))
         return true;
     if (waited && cq->uc_delay.misses == 0)
@@ -371,8 +371,8 @@ unsigned int ov_wc_flags_of(const struct oche_completion *done)
 }
 
 /*
- * Returns the value of the service-level field. We have no service levels. For a datagram other
- * devices store in this field which headers it came with (RoCEv2, A17.4.5.1), and programs read it.
+ * Returns the value of the service-level field. We have no service levels. For a datagram, other
+ * devices store the kind of its headers in this field (RoCEv2, A17.4.5.1), and programs read that.
  */
 uint8_t ov_sl_of(const struct ov_cq *cq, const struct oche_completion *done)
 {

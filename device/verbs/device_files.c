@@ -235,7 +235,7 @@ static bool is_attribute(const char *path)
         return status;                                                                             \
     }
 
-/* As STAT, for programs that were built before glibc 2.33. */
+/* Like STAT, for programs that were built before glibc 2.33. */
 #define OLD_STAT(name, now, type)                                                                  \
     int name(int version, const char *path, struct type *about);                                   \
     static void *_Atomic next_##name;                                                              \

@@ -183,7 +183,10 @@ bool ov_wants_stats(void)
     return value_of("OCHE_STATS") != NULL;
 }
 
-/* At the process's end the lock may be taken for good: then the counters are read without it. */
+/*
+ * At the process's end a stopped thread may have the lock for ever: then the counters are read
+ * without the lock.
+ */
 OCHE_UNCHECKED void ov_report_stats(struct ov_port *port)
 {
     uint64_t counted[OCHE_MOST_COUNTERS] = {0}, all[OCHE_VIEW_COUNTERS];

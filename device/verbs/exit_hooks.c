@@ -44,7 +44,7 @@ static void *next(void *_Atomic *kept, const char *name)
 
 static const struct oche_exit_calls *_Atomic calls;
 static void (*_Atomic end_by)(int number); /* NULL: no device was open yet */
-static pid_t watcher; /* the process; not one that shares our memory until it execs (vfork) */
+static pid_t watcher; /* the process with the hooks, not a vfork child that shares its memory */
 static sigset_t watched;
 static struct sigaction theirs[NSIG]; /* the program's own actions for watched signals */
 static atomic_flag changing = ATOMIC_FLAG_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds and loads a library of the system's that has the same name as one of ours: libibverbs.so.1
+ * Finds and loads the system's library with the same name as one of our libraries: libibverbs.so.1
  * (system.c) and librdmacm.so.1 (device/cm/system.c), each of which has this code.
  *
  * Both are in the same namespace of the dynamic linker. The system's is loaded by its path, so it

@@ -37,7 +37,7 @@ __attribute__((constructor)) static void watch_forks(void)
 
 bool ov_foreign_slow(const struct ov_port *port)
 {
-    /* the last generation that printed the line; a child of a child prints it, too */
+    /* the last generation that printed the line; a grandchild prints it again */
     static _Atomic uint32_t told;
 
     if (atomic_exchange(&told, atomic_load(&ov_generation)) != atomic_load(&ov_generation))

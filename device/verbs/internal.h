@@ -317,7 +317,7 @@ struct ov_cq {
      */
     struct ov_strict *senders, *receivers;
     _Atomic uint32_t expected;
-    _Atomic bool may_overrun; /* a line has said so */
+    _Atomic bool may_overrun; /* a line about this was printed */
     struct ov_pd *parent;     /* the parent domain that it was made with, or NULL */
     uint8_t datagram_sl;      /* service level to report for a datagram: ov_sl_of */
     _Atomic uint32_t users;
@@ -356,7 +356,7 @@ struct ov_qp {
     struct oche_qp *core;
     pthread_mutex_t send_lock, recv_lock;
     bool signal_all, extended;
-    uint32_t largest_packet; /* payload; of datagrams, which have no path MTU */
+    uint32_t largest_packet; /* largest payload; for datagrams, which have no path MTU */
     struct ibv_qp_cap cap;
     struct ov_stage stage;
     /* protects the state and attr; attr is written under the device's lock as well */
@@ -437,7 +437,7 @@ void ov_cq_forget_qp(struct ov_cq *cq, uint32_t qpn);
 void ov_channel_forget(struct ov_cq *cq);
 /* True if an event waits. */
 bool ov_channel_has_event(struct ov_channel *channel);
-/* As oche_manager_wait (manager.h). */
+/* The work of oche_manager_wait (manager.h). */
 int ov_channel_wait(struct ov_channel *channel, const _Atomic uint32_t *kicks, uint32_t kicks_since,
                     uint64_t limit_ns);
 
@@ -461,7 +461,7 @@ int ov_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 int ov_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int ov_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 struct ibv_qp *ov_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
-/* The same; the queue pair's number is `number` if that is not 0. */
+/* Like ov_create_qp; if `number` is not 0, it becomes the queue pair's number. */
 struct ibv_qp *ov_create_qp_numbered(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr,
                                      uint32_t number);
 int ov_modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr);
@@ -586,7 +586,7 @@ enum ov_once {
     OV_ONCES
 };
 
-/* As ov_say, once for each kind. */
+/* Like ov_say, but prints only once for each kind. */
 void ov_say_once(enum ov_once kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- what is not there (unsupported.c) ---- */
@@ -595,7 +595,7 @@ void ov_say_once(enum ov_once kind, const char *format, ...) __attribute__((form
 void ov_unsupported(enum ov_once kind);
 /* Prints so if this type of queue pair is not supported. */
 void ov_unsupported_qp(enum ibv_qp_type type);
-/* Sets a context's unsupported verbs to functions that print so. */
+/* Sets a context's unsupported verbs to functions that print that they are unsupported. */
 void ov_unsupported_fill(struct verbs_context *verbs);
 /*
  * Prints advice for UCX's users if `caller`, an address in its code, is UCX's and files are
@@ -608,7 +608,10 @@ void ov_unsupported_files(const struct ov_device *first, const void *caller);
 /* If OCHE_STATS is set, prints the port's counters to standard error. */
 void ov_report_stats(struct ov_port *port);
 bool ov_wants_stats(void);
-/* Return the schemes with their parameters as the user, or the default, names them. */
+/*
+ * Return the names of the schemes with their parameters, as the user chose them, or else the
+ * defaults.
+ */
 const char *ov_cc(void);
 const char *ov_recovery(void);
 /* Prints once that the chosen congestion control does not limit this type of queue pair. */

@@ -55,7 +55,8 @@ enum ibv_mtu oche_manager_largest_mtu(struct ibv_context *context);
 bool oche_manager_has_event(struct ibv_comp_channel *channel);
 /*
  * Waits as ibv_get_cq_event does, and makes progress, until the channel has an event, *kicks is no
- * longer `since`, or the time has passed. Returns 0, or EINTR as ibv_get_cq_event has it.
+ * longer `since`, or the time has passed. Returns 0, or EINTR in the same cases as
+ * ibv_get_cq_event.
  */
 int oche_manager_wait(struct ibv_comp_channel *channel, const _Atomic uint32_t *kicks,
                       uint32_t since, uint64_t limit_ns);
@@ -63,8 +64,8 @@ int oche_manager_wait(struct ibv_comp_channel *channel, const _Atomic uint32_t *
 void oche_manager_wake(struct ibv_context *context);
 /*
  * Makes `call` run once when the process ends by exit, a signal or _exit (process_exit.c), after
- * due packets were sent. It must not wait for ever for a lock, as the thread that has it may have
- * been stopped.
+ * due packets were sent. `call` must not wait for ever for a lock, since the thread that has the
+ * lock may have been stopped.
  */
 void oche_at_end(void (*call)(void));
 /* Makes the library's own thread make progress from now on, as ibv_req_notify_cq does. */

@@ -245,7 +245,7 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
         return EOPNOTSUPP; /* a connection keeps its responder resources, which may be in use */
     if ((mask & IBV_QP_AV) && (peer = ov_peer_of(qp->port, &attr->ah_attr)) == UINT32_MAX)
         return errno;
-    oche_device_lock(qp->port->device); /* ov_qp_event reads attributes too */
+    oche_device_lock(qp->port->device); /* ov_qp_event reads the same attributes */
     keep(&qp->attr, attr, mask);
     if (to == IBV_QPS_RTR)
         set_connection(qp, peer); /* not used for UD */

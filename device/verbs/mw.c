@@ -88,7 +88,7 @@ int ov_dealloc_mw(struct ibv_mw *mw)
 int ov_bind_of(const struct ov_qp *qp, struct ibv_mw *mw, uint32_t rkey,
                const struct ibv_mw_bind_info *info, struct oche_bind *bind)
 {
-    /* Flags without a meaning for a window. RNICs accept them, so programs set them. */
+    /* Flags that have no meaning for a window. RNICs accept these flags, so programs set them. */
     const unsigned int ignored = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_OPTIONAL_RANGE;
     const unsigned int known = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                                IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED;

@@ -2,8 +2,8 @@
 /*
  * The private interface between libibverbs and its drivers (private_names.h). Programs such as
  * perftest are linked with two drivers, libmlx5 and libefa, which would not load without these
- * names. Some functions here only return an error; they are never called, because the drivers find
- * no device of theirs among ours.
+ * names. Some functions here only return an error; they are never called, because none of our
+ * devices is one that these drivers serve.
  *
  * Once the system's library is loaded (system.c), its drivers are linked with these names too, but
  * their calls must reach that library. So each name is a jump (private_jump.S) through a pointer

@@ -82,8 +82,8 @@ static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *
 }
 
 /*
- * Sets the queue pair's capacities, which are at least as large as those in `asked`, and stores
- * them in `asked`. In strict mode they are those.
+ * Sets the queue pair's capacities, and stores them in `asked`. They are at least as large as asked
+ * for; in strict mode they are exactly that large.
  */
 static void set_cap(struct ov_qp *qp, struct ibv_qp_cap *asked, bool shared)
 {

@@ -8,7 +8,7 @@
 #include "device/verbs/internal.h"
 
 #define PERIOD OCHE_SEC
-#define FEWEST 1000 /* fewest packets of which a tenth is significant */
+#define FEWEST 1000 /* fewest packets for a warning, so that a tenth of them is significant */
 #define FEW    100  /* fewest packets after LONG */
 #define LONG   (5 * OCHE_SEC)
 
@@ -27,8 +27,8 @@ void ov_warn_retransmissions(struct ov_port *port, oche_time now)
     nic = oche_device_nic(port->device);
     oche_device_stats_now(port->device, &stats);
     /*
-     * Not counted: retransmissions without a loss of our data. A READ's repeated request is small,
-     * and has few packets beside it.
+     * Not counted: retransmissions for which no data of ours was lost. A READ's repeated request is
+     * small, and has few packets beside it.
      */
     left_out = oche_nic_resent(nic, OCHE_RESENT_RESPONSES) +
                oche_nic_resent(nic, OCHE_RESENT_NOT_READY) +

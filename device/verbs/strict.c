@@ -22,7 +22,7 @@ struct ov_strict {
     struct ov_qp *qp;
     struct ov_strict *next_sender, *next_receiver; /* of the same completion queue */
     uint32_t sends;                                /* posted since the reset */
-    _Atomic uint32_t sends_over;                   /* number of these whose slots are free again */
+    _Atomic uint32_t sends_over;                   /* number of sends whose slots are free again */
     uint32_t recvs;
     _Atomic uint32_t recvs_over;
     /* Completions that are still to be polled; counted in the CQs as well. */

@@ -101,8 +101,8 @@ const char *ibv_port_state_str(enum ibv_port_state port_state)
 }
 
 /*
- * A function of rdma-core after 44, which we do not call. The values are those of rdma-core, as
- * this verbs.h may not have them.
+ * A function of rdma-core after 44, which we do not call. It uses the numbers of rdma-core's enum,
+ * since this verbs.h may not have the names.
  */
 const char *ov_wr_opcode_str(int opcode)
 {

@@ -121,7 +121,7 @@ void ov_system_release(void);
  */
 struct ibv_device **ov_system_devices(int *count);
 
-/* True if ibv_fork_init has been called. A library that is loaded later gets the call, too. */
+/* True if ibv_fork_init has been called. Libraries that are loaded later get the call, too. */
 extern _Atomic bool ov_fork_wanted;
 
 /*
@@ -157,8 +157,8 @@ static inline bool ov_is_theirs(const struct ibv_device *device)
     } while (0)
 
 /*
- * As OV_PASS_ON, for optional functions; the result is `otherwise` if the library has no such
- * function.
+ * Like OV_PASS_ON, for optional functions. If the library has no such function, the result is
+ * `otherwise`.
  */
 #define OV_PASS_ON_OR(otherwise, device, name, ...)                                                \
     do {                                                                                           \
@@ -168,7 +168,7 @@ static inline bool ov_is_theirs(const struct ibv_device *device)
 
 /* ---- the private interface (private.c) ---- */
 
-/* True if the library's private interface has a version that ours has too. */
+/* True if the library's private interface has the same version as ours. */
 bool ov_private_fits(void *library);
 /* From now on the names of the private interface lead to `library`. */
 void ov_private_pass_on(void *library);

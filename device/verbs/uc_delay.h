@@ -33,7 +33,7 @@ struct oche_uc_delay {
     uint32_t at_send; /* the count when the last message left */
     uint32_t to_skip; /* occasions to skip */
     uint32_t misses;  /* delays in a row without data */
-    oche_time until;  /* a completion waits until this time; 0: none does */
+    oche_time until;  /* a completion waits until this time; 0: none waits */
 };
 
 /* Ends a completion's delay; `came`: data came in time. */

@@ -22,8 +22,8 @@
 #define OCHE_VIEW_NOBODY  UINT32_MAX
 
 /*
- * Counters without causes. The order is that of the table in format.c, and of `--stats` for those
- * that it has.
+ * Counters without causes, in the order of the table in format.c. `--stats` prints its counters in
+ * the same order.
  */
 enum oche_view_counter {
     OCHE_VIEW_SENT_PACKETS,
@@ -60,7 +60,7 @@ enum oche_view_counter {
     OCHE_VIEW_SIMPLE
 };
 
-/* Drops by cause: those of the NIC (enum oche_reject), and these of the device. */
+/* Drops by cause: the NIC's causes (enum oche_reject), then these causes of the device. */
 enum oche_view_drop {
     OCHE_VIEW_DROP_MALFORMED = OCHE_REJECT_CAUSES,
     OCHE_VIEW_DROP_ICRC,
@@ -90,7 +90,10 @@ enum oche_view_connections {
 struct oche_view_qp {
     uint32_t qpn, remote_qpn;
     uint8_t peer[16]; /* as in struct oche_address; zeros: none */
-    /* As in struct oche_qp_view; rate_bps UINT64_MAX: not paced, and the line's is unknown. */
+    /*
+     * As in struct oche_qp_view. rate_bps is UINT64_MAX if the queue pair is not paced and the line
+     * rate is unknown.
+     */
     uint64_t rate_bps, window_bytes, flight_bytes;
     uint64_t retransmitted_packets, timeouts;
     uint8_t transport, state;
@@ -122,7 +125,7 @@ struct oche_view {
 /* A row of the table of counters. */
 struct oche_view_row {
     const char *name;  /* in JSON; in Prometheus' metrics with oche_ before and _total behind */
-    const char *cause; /* NULL: it has no causes; those of a name are next to each other */
+    const char *cause; /* NULL: no causes; the causes of one name are next to each other */
     const char *help;  /* one line */
 };
 struct oche_view_row oche_view_row(unsigned counter);

@@ -39,7 +39,7 @@ int oche_view_own_folder(const char *given, char *path, size_t bytes);
 void oche_view_each_folder(const char *given, void (*visit)(void *context, int folder, uid_t owner),
                            void *context);
 
-/* Returns why oche_view_each_folder does not visit `given`; NULL: it does. */
+/* Returns why oche_view_each_folder skips `given`; NULL: it visits it. */
 const char *oche_view_folder_fault(const char *given);
 
 /* Writes a name for a file of this process. `nonce` is random. */

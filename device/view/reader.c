@@ -20,7 +20,7 @@ struct reading {
     bool failed; /* memory is out */
 };
 
-/* Returns how long ago the file was written, by the clock that its time is of. */
+/* Returns how long ago the file was written, measured by the clock that file times use. */
 static double silence_of(int file)
 {
     struct timespec now;

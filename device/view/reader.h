@@ -12,7 +12,7 @@
 
 /* A device of a running process. */
 struct oche_view_entry {
-    uid_t user; /* as the kernel reports it */
+    uid_t user; /* the file's owner, as the kernel reports it */
     pid_t pid;  /* as the kernel reports it; or the process's own, if it cannot be seen from here */
     bool is_elsewhere; /* … as it is in another PID namespace */
     bool is_first;     /* the first of its process's devices */

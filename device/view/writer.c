@@ -89,8 +89,8 @@ struct oche_view *oche_view_writer_view(struct oche_view_writer *writer)
 }
 
 /*
- * The file may have been removed: the end of a session removes /run/user/UID, and a process that
- * saw the file before it had its lock took it for a left-over one.
+ * The file may have been removed. The end of a session removes /run/user/UID. Another process may
+ * also remove the file as a left-over, if it sees it before the file is locked.
  */
 static bool is_removed(const struct oche_view_writer *writer)
 {

@@ -18,7 +18,7 @@ struct oche_view_writer;
  * have ended. The caller fills in the constant members of `view`. Returns NULL on failure.
  */
 struct oche_view_writer *oche_view_writer_open(const char *given);
-/* Returns the view that is written next; the caller may change it. */
+/* Returns the view that will be written next; the caller may change it. */
 struct oche_view *oche_view_writer_view(struct oche_view_writer *writer);
 /* Writes the view. Makes the file again if it was removed. */
 void oche_view_writer_write(struct oche_view_writer *writer);

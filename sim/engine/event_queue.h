@@ -179,7 +179,7 @@ static inline void oche_event_push(struct oche_event_queue *queue, oche_time tim
         oche_event_push_later(queue, time, key, target);
 }
 
-#define OCHE_MIXED_BATCH UINT32_MAX /* for the node of a batch: those of several, with by_time */
+#define OCHE_MIXED_BATCH UINT32_MAX /* the batch has events of several nodes */
 
 /*
  * Opens the next batch of events before `before` (which is below OCHE_TIME_LIMIT), and sets *node

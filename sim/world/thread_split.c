@@ -9,7 +9,7 @@
 #include "sim/network/rank_mail.h"
 #include "sim/world/internal.h"
 
-#define MOST_WALKED  65536 /* flows whose ways are looked at; the others are thought to be alike */
+#define MOST_WALKED  65536               /* flows whose paths are followed */
 #define MOST_DRAWN   4000000             /* flows that are drawn to find these */
 #define MOST_BYTES   (UINT64_C(1) << 40) /* of a flow, so that sums do not overflow */
 #define EVENTS_EACH  1500                /* a thread should have so many in a window */

@@ -79,7 +79,7 @@ static void respond(struct answer_peer *peer, uint32_t psn, const struct peer_re
     }
 }
 
-/* READs and atomics are always answered; other requests when they ask for it. */
+/* READs and atomics are always answered; other requests only if they ask for it. */
 static bool answers_itself(struct answer_peer *peer, uint32_t psn,
                            const struct peer_request *request, oche_time now)
 {

@@ -11,7 +11,7 @@
 #include "tests/support/pair.h"
 
 #define PEER_PSNS    2048 /* requests of a run, at most */
-#define PEER_ANSWERS 4096 /* answers in flight at once */
+#define PEER_ANSWERS 4096 /* most answers in flight at once */
 #define PEER_PAYLOAD 1024
 
 struct peer_request {
@@ -35,18 +35,19 @@ struct peer_answer {
 
 struct answer_peer {
     struct oche_random *random;
-    /* How it is. */
+    /* The peer's settings. */
     uint32_t mtu;
     oche_time delay;
-    bool keeps;       /* stores packets behind a gap, and claims them in SACKs */
-    uint32_t loses;   /* one in this many answers is lost; of READ responses only inner ones */
-    bool loses_any;   /* loses answers of all kinds, repeated ones, too */
+    bool keeps; /* stores packets behind a gap, and claims them in SACKs */
+    /* one in this many answers is lost; READ responses only in the middle of a READ */
+    uint32_t loses;
+    bool loses_any;   /* answers of all kinds are lost, including repeated ones */
     uint32_t refuses; /* one in this many requests that take a receive; 0: none */
     bool dead;        /* it answers nothing any more */
     /* The receiving side. */
     uint32_t expected, messages;
     bool told;     /* the NAK for the expected request has been sent */
-    bool refusing; /* the expected request was refused; those after it get no answer */
+    bool refusing; /* the expected request was refused; later requests get no answer */
     struct peer_request kept[PEER_PSNS];
     /* The answers that it has sent. */
     struct peer_answer answer[PEER_ANSWERS];

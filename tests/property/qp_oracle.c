@@ -90,7 +90,7 @@ static uint32_t newest_for(const struct qp_way *way, uint32_t read)
 
 /* ---- one work ---- */
 
-/* The bytes of a WRITE have arrived; later WRITEs to the cell may have, too. */
+/* The bytes of a WRITE have arrived. Later WRITEs to the same cell may have arrived, too. */
 static void check_placed(struct qp_work *w, int side, uint32_t index)
 {
     const struct qp_way *way = &w->way[side];
@@ -361,7 +361,7 @@ void qp_work_sent(struct pair *pair, int from, const struct oche_packet *packet)
 
 /* ---- the end ---- */
 
-/* Bytes that may have been written: those that have their new value are reset. */
+/* Allows that these bytes have been written. Bytes that have their new value are reset. */
 static void allow(struct qp_work *w, int side, uint32_t at, const uint8_t *source, uint32_t length)
 {
     uint8_t *bytes = memory(w, side, at);
@@ -444,8 +444,8 @@ static void check_state(struct qp_work *w, int side)
 }
 
 /*
- * Packets that side `side` sent (READ responses belong to the other direction), and bytes that
- * arrived there.
+ * Sums for one side: packets that it sent (READ responses belong to the other direction), and bytes
+ * that arrived at it.
  */
 struct sums {
     uint64_t sent, delivered, messages;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random work: what is posted, when, and over which link. See qp_work.h. */
+/*
+ * Random work: chooses the requests, the times at which they are posted, and the link. See
+ * qp_work.h.
+ */
 #include "core/cc/cc_headers.h"
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
@@ -197,7 +200,7 @@ static void plan_timerless(struct qp_work *w, struct qp_work_plan *plan)
     struct pair_options *o = &plan->pair;
 
     plan->timerless = true;
-    o->cc = NULL; /* a window may close after a lost packet, and then nothing follows it */
+    o->cc = NULL; /* a window may close after a lost packet, and no packet follows it */
     plan->clean = plan->mild = plan->finite = false;
     o->drop = o->twice = o->late = o->damage = 0;
     o->ack_timeout = OCHE_NEVER;
@@ -238,7 +241,7 @@ static enum pair_fate lose_once(struct pair *pair, int from, const struct oche_p
         return PAIR_PASS;
     *sent = oche_psn_add(packet->psn, 1);
     if (!response && oche_psn_diff(packet->psn, w->way[from].acked) + 2 > (int)w->way[from].window)
-        return PAIR_PASS; /* nothing may follow it */
+        return PAIR_PASS; /* no packet may follow it */
     if ((row->flags & OCHE_OP_LAST) || qp_work_below(w, 8) > 0)
         return PAIR_PASS;
     w->way[from].lost += !response;
@@ -456,7 +459,7 @@ static void make_item(struct qp_work *w, int side, struct qp_item *item)
     uint32_t kind = qp_work_below(w, w->plan.exact ? 5 : 8); /* neither READs nor atomics */
 
     if (w->plan.rough && qp_work_below(w, 2) == 0)
-        kind = 5 + qp_work_below(w, 3); /* more of them */
+        kind = 5 + qp_work_below(w, 3); /* more READs and atomics */
     *item = (struct qp_item){.imm = way->posted + 7000};
     if (qp_work_below(w, 10) == 0) {
         item->opcode = OCHE_WORK_BIND_MW;

@@ -37,7 +37,7 @@
 #define CELL_MOST     12288
 #define RECEIVES      (CELL + CELL_MOST + 64) /* MAX_SLOTS buffers */
 #define RECEIVES_MOST (256 * 1024)
-#define TARGETS       (RECEIVES + RECEIVES_MOST) /* from here on: places that are used once */
+#define TARGETS       (RECEIVES + RECEIVES_MOST) /* places from here on are used only once */
 
 /* The settings of one run, beside the pair's options. */
 struct qp_work_plan {
@@ -51,7 +51,7 @@ struct qp_work_plan {
     bool clean;            /* a link without faults */
     bool mild;             /* faults so rare that 7 retries are always enough */
     bool finite;           /* retries are counted */
-    bool timerless;        /* no ACK timer, and only losses that are found without one */
+    bool timerless;        /* no ACK timer; all losses can be found without it */
     bool exact;            /* and packets after a loss can be stored */
     bool restarts;         /* both sides begin messages again */
     bool rough;            /* qp_rough.c */
@@ -73,7 +73,7 @@ struct qp_way {
     uint32_t settled; /* items below are done and checked */
     uint32_t placed;  /* WRITEs below have arrived at the other side */
     uint32_t failed, flushed;
-    enum oche_status status; /* of the failed one */
+    enum oche_status status; /* status of the failed one */
     uint32_t message[WORKS], messages;
     uint32_t atomics;
     uint32_t version_from[WORKS + 1], versions; /* version 0: the initial content */

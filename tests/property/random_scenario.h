@@ -17,7 +17,7 @@ struct random_scenario {
     uint64_t number; /* the number it was made from; also the run's seed */
     const struct oche_topology_type *topology_type;
     void *topology_params;
-    struct oche_topology topology; /* built, for tests that read it */
+    struct oche_topology topology; /* topology that is built for tests that read it */
     struct oche_switch_params switches;
     uint64_t
         shared_bytes; /* least shared bytes of each switch's buffer, beside headroom and reserve */

@@ -143,7 +143,7 @@ static void hear(void *context, const struct oche_progress *progress)
 static void run(struct random_world *random)
 {
     const bool hears =
-        rank_mail != NULL && rank_mail->rank == 0; /* as the rank at the terminal does */
+        rank_mail != NULL && rank_mail->rank == 0; /* as for the rank that runs at the terminal */
     oche_time last = 0;
     struct oche_error error = {""};
     const struct random_scenario *scenario = random->scenario;

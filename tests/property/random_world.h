@@ -28,16 +28,17 @@ struct random_world {
 void random_world_run(struct random_world *random, struct random_scenario *scenario,
                       uint32_t threads);
 /*
- * The same without duration. Every other scenario has an additional pair of hosts that never ends.
+ * Like random_world_run, for a scenario without duration. In every other scenario an additional
+ * pair of hosts never ends.
  */
 void random_world_run_until_done(struct random_world *random, struct random_scenario *scenario,
                                  uint32_t threads);
-/* The same, but the link of the first receiver goes down after 5 us, for good. */
+/* Like random_world_run_until_done, but the first receiver's link goes down for good after 5 us. */
 void random_world_run_cut(struct random_world *random, struct random_scenario *scenario,
                           uint32_t threads);
 /*
- * What later worlds measure: 0 nothing; 1 queues, rates and series at a fixed interval, after
- * warm-up; 2 series at an automatic interval.
+ * Sets the measurements of later worlds. 0: none; 1: queues, rates and series at a fixed interval,
+ * after warm-up; 2: series at an automatic interval.
  */
 void random_world_measure(unsigned what);
 /* Later worlds are run by ranks instead of threads; NULL: by threads. */

@@ -46,7 +46,7 @@ enum model_fault {
     MODEL_NOT_READY = 4,
 };
 
-/* The responder as its program and its peer know it. */
+/* The responder's state, as far as its program and its peer can know it. */
 struct request_model {
     uint32_t mtu, resources, rights;
     struct model_region region[MODEL_REGIONS];

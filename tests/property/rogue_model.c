@@ -99,7 +99,7 @@ static void deliver(struct model_end *end, const struct model_piece *piece, uint
     MODEL_MUST(end->model, from <= end->frontier); /* executed in order */
     if (verb->kind == ROGUE_SEND && all) {
         verb->executed++;
-        MODEL_MUST(end->model, verb->executed == 1); /* received once */
+        MODEL_MUST(end->model, verb->executed == 1); /* received exactly once */
         end->model->ends[1 - end->number].messages.received++;
     }
     if (to > end->frontier)
@@ -143,9 +143,9 @@ static void haunt(struct model_end *end, unsigned number, const struct model_pie
 
 /*
  * The peer takes the piece only if its queue pair has neither failed nor restarted meanwhile; after
- * a failure it has new PSNs. In that case its program has not received any message behind the
- * piece, so nobody has told it that the memory is free. The sender's program may not believe so
- * either, unless verbs end at once (hold_ends: false).
+ * a failure it has new PSNs. Otherwise its program has received no message behind the piece, so it
+ * does not know that the memory is free. The sender's program must not assume this either, unless
+ * verbs end at once (hold_ends: false).
  */
 static void appear(struct model_end *end, const struct model_event *event)
 {
@@ -165,7 +165,7 @@ static void appear(struct model_end *end, const struct model_event *event)
     deliver(end, &piece, event->bytes, event->all);
 }
 
-/* A random part of the current piece may have been delivered, or all of it. */
+/* Delivers a random part of the current piece, possibly all of it. */
 static void deliver_some(struct model_end *end, unsigned number, const struct model_piece *piece)
 {
     struct model *model = end->model;
@@ -222,7 +222,7 @@ static void executed(struct model_end *end, unsigned number)
     const struct model_piece piece = qp->queue[qp->head++ % (2 * MODEL_DEPTH)];
 
     if (peer->error || peer->recv_psn != qp->send_psn || peer->send_psn != qp->recv_psn) {
-        piece_failed(end, number, &piece, LOST_STATUS); /* nobody is there */
+        piece_failed(end, number, &piece, LOST_STATUS); /* no queue pair receives it */
     } else if (model_chance(model, model->faults.error)) {
         piece_failed(end, number, &piece, OTHER_ERROR);
     } else if (model_chance(model, model->faults.piece_loss)) {

@@ -45,7 +45,7 @@ struct model_completion {
 
 struct model_qp {
     bool error;     /* in ERR; else in RTS */
-    bool known;     /* the library knows, or caused it */
+    bool known;     /* the library knows about the failure, or caused it */
     bool by_itself; /* it failed; the library had not moved it to ERR */
     uint32_t send_psn, recv_psn, generation;
     struct model_piece queue[2 * MODEL_DEPTH]; /* not executed yet */
@@ -62,7 +62,7 @@ struct model_faults {
     double piece_loss, error, message_loss, message_double, forgery;
     oche_time until; /* when faults end */
     bool silence;    /* every message is lost */
-    oche_time close; /* when an application closes its end; OCHE_NEVER: neither does */
+    oche_time close; /* when an application closes its end; OCHE_NEVER: no end is closed */
     bool farewell;   /* the peer is told, by a message that is not lost */
     bool ghosts;     /* packets from before a failure may arrive much later */
 };
@@ -123,7 +123,7 @@ struct model {
     struct model_event heap[MODEL_EVENTS];
     unsigned heap_count;
     uint64_t order, steps;
-    /* What has happened. */
+    /* Counters of events. */
     uint64_t losses, partial, markers, forged, refused_posts, late_replays;
     uint64_t at_once; /* both queue pairs failed before either end heard of the other's failure */
     uint64_t messages_kept; /* messages, and works before them, that were not repeated */
@@ -159,7 +159,7 @@ bool model_chance(struct model *model, double p);
 
 /* True if a piece must wait until the peer has said how many messages it has received. */
 bool model_messages_wait(struct model_end *end, unsigned qp, const struct rogue_verb *verb);
-/* True if the peer has received the verb's message or a later one. */
+/* True if the peer has received the verb's message, or a later message. */
 bool model_messages_have(const struct model_end *end, const struct rogue_verb *verb);
 void model_messages_event(struct model_end *end, const struct model_event *event);
 

@@ -73,7 +73,7 @@ static void asked(struct model_end *end, const struct model_event *event)
     if (rogue_broken(end->rogue) || (int32_t)(event->serial - m->told_serial) < 0)
         return;
     if (event->serial != m->told_serial) {
-        /* Not yet, if the failed queue pair could still receive. */
+        /* Too early if the failed queue pair could still receive. */
         if (end->qps[event->qp].error ||
             (!failed->error && rogue_epoch(end->rogue, 1 - event->qp) != event->epoch))
             return;

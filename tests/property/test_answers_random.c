@@ -48,7 +48,8 @@ enum trouble { MENDS, TIMERS, DIES, TROUBLES };
 /* The answers that the requester has got. PSNs are counted from the first of the connection. */
 struct told {
     uint32_t una, high;
-    bool is_read[PEER_PSNS]; /* of a READ or an atomic: only its response acknowledges it */
+    /* the packet is of a READ or an atomic: only its response acknowledges it */
+    bool is_read[PEER_PSNS];
     oche_time left[PEER_PSNS];
     oche_time progress; /* when una last moved */
     uint32_t refusals;  /* since then */
@@ -72,7 +73,7 @@ struct world {
     bool extends; /* the requester has the extended opcodes */
     bool agreed;  /* agreed on when the connection was made */
     bool failed;
-    oche_time dies; /* the peer does */
+    oche_time dies; /* when the peer dies */
     uint32_t loses; /* one in this many requests */
     struct {
         uint8_t opcode;
@@ -261,7 +262,7 @@ static void give_answer(struct world *w)
     if (answer->opcode == OCHE_RC_SACK) {
         const struct oche_sack sack = {
             .first = packet.psn, .count = (uint8_t)answer->claimed, .bits = answer->claims};
-        packet.bth_reserved = w->peers_bits; /* otherwise nobody would understand it */
+        packet.bth_reserved = w->peers_bits; /* otherwise the peer would not understand it */
         oche_sack_put(&packet, &sack);
     }
     learn(w, answer, packet.bth_reserved);
@@ -563,7 +564,7 @@ static void open_world(struct world *w, uint64_t seed)
     w->peer.random = &w->random;
     w->peer.mtu = 64u << below(w, 5);
     w->peer.delay = OCHE_US + below(w, 4) * OCHE_US;
-    /* Only a scheme that stores packets uses the claims of others. */
+    /* Only a recovery scheme that stores packets uses the peer's claims about stored packets. */
     w->peer.keeps = choice.recovery->sacked != NULL && !one_in(w, 4);
     struct pair_options options = {
         .cc = cc,

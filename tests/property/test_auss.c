@@ -428,7 +428,7 @@ static bool well(const struct oche_qp *qp)
     return oche_qp_state(qp) == OCHE_QP_RTS;
 }
 
-/* Work of each kind has the kind as its number; the oracle recognises READs by it. */
+/* The kind of a work request is its number; the oracle recognises READs by the number. */
 static void post(struct run *run)
 {
     static const uint8_t kinds[] = {OCHE_WORK_SEND,      OCHE_WORK_WRITE,    OCHE_WORK_WRITE,
@@ -565,7 +565,8 @@ static void make_lists(struct run *run)
         for (uint32_t i = 0; i < GROUPS; i++) {
             struct list *list = &run->list[to][i];
             for (uint32_t from = 0; from < run->host_count + 1; from++) {
-                bool wrong = from == to || from == run->host_count; /* itself; nobody */
+                /* the host itself, or no host */
+                bool wrong = from == to || from == run->host_count;
                 if (below(run, wrong ? 16 : 3) != 1 && (wrong || below(run, 4) == 0))
                     continue;
                 list->members |= 1u << from;

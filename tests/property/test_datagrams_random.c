@@ -31,7 +31,7 @@ struct run {
     struct pair *pair;
     struct oche_random random;
     uint8_t transport;
-    bool ordered; /* and once */
+    bool ordered; /* in order and once */
     uint32_t sent[QPS], length[QPS][MESSAGES];
     uint32_t came[QPS][MESSAGES];
     uint32_t next[QPS]; /* one more than the last that arrived */
@@ -168,7 +168,7 @@ static void finish(struct run *r)
         }
     assert_true(limits <= faults);
     assert_int_equal(r->completed, QPS * MESSAGES);
-    uint32_t held = 0; /* UC: its message was given up; it waits for the next one */
+    uint32_t held = 0; /* UC: its message was given up; the receive waits for the next message */
     for (uint32_t i = 0; i < SLOTS; i++)
         held += r->used[i];
     held -= oche_srq_posted(r->pair->side[1].srq);

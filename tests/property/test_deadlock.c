@@ -165,7 +165,10 @@ static void make_world(struct world *world, uint64_t number)
         add_deflection(world);
 }
 
-/* Returns the first packet of the class at a port of the circle. (Another class may send there.) */
+/*
+ * Returns the first packet of the class at a port of the circle. (The port may still send packets
+ * of other classes.)
+ */
 static const struct oche_packet *first_at(const struct oche_world *world, uint32_t port,
                                           unsigned cls)
 {

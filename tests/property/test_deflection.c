@@ -159,7 +159,7 @@ static void make_world(struct world *world, const char *purpose, uint64_t number
     config->switches.pfc_priorities = 0;
 }
 
-/* Draws when switches deflect, and how small their memory is. */
+/* Draws under which condition switches deflect, and how small their memory is. */
 static void draw_switches(struct world *world)
 {
     struct oche_world_config *config = &world->small.config;
@@ -283,7 +283,7 @@ static void test_ways(struct world *world)
 
     oche_world_deflections(world->small.world, count_one, &noted);
     oche_world_deflected_paths(world->small.world, test_way, world);
-    /* With a hold a message may follow an earlier one, and is counted with it. */
+    /* With a hold, a message may follow an earlier message and is counted with it. */
     ASSERT_IS(world, "ways", noted >= counter(world, OCHE_IOFD_DEFLECTIONS), true);
     if (world->iofd.hold == OCHE_NEVER)
         ASSERT_IS(world, "ways", noted, counter(world, OCHE_IOFD_DEFLECTIONS));
@@ -453,8 +453,8 @@ static void assert_in_order(struct world *world)
 {
     ASSERT_IS(world, "follow", world->overtaken, 0);
     ASSERT_IS(world, "follow", world->small.totals.nic.naks_sent, 0);
-    if (is_impatient(world)) /* a retransmission may arrive after its entry was released: then no
-                                packet is before it */
+    /* a retransmission may arrive after its entry was released: then no earlier packet is known */
+    if (is_impatient(world))
         return;
     ASSERT_IS(world, "follow", counter(world, OCHE_IOFD_LATE), 0);
     ASSERT_IS(world, "follow", counter(world, OCHE_IOFD_NOT_FOLLOWED), 0);

@@ -45,7 +45,7 @@
 struct pass {
     uint32_t *psns;
     uint32_t count, capacity;
-    uint32_t next; /* those that have arrived are below this one */
+    uint32_t next; /* packets below this one have arrived */
 };
 
 /* The PSNs that a queue pair has sent, and those that have arrived. */
@@ -424,7 +424,7 @@ static bool has_way(const struct oche_world *w, const struct oche_topology_route
     return walk.end == OCHE_WALK_ARRIVES;
 }
 
-/* Returns how many flows are cut off for ever, in at least one direction. */
+/* Returns how many flows stay cut off in at least one direction. */
 static uint32_t assert_flows(const struct world *world, const char *what)
 {
     const struct oche_world *w = world->small.world;

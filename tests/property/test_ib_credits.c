@@ -126,7 +126,7 @@ static void unmake(struct world *world)
     small_world_free(&world->small);
 }
 
-/* Nothing waits anywhere, and no buffer ever held more than was granted. */
+/* At the end nothing waits, and no buffer has held more than was granted. */
 static void run(struct world *world, uint64_t seed, struct outcome *outcome)
 {
     struct small_world *small = &world->small;
@@ -176,7 +176,7 @@ static void assert_same(struct world *world, uint64_t seed, const struct outcome
                  (unsigned long long)outcome.fcps);
 }
 
-/* True if the world is run on several threads, too. */
+/* True if the world is run on several threads as well. */
 static bool on_threads(uint64_t seed)
 {
     return seed % 5 == 3;
@@ -284,7 +284,9 @@ static void test_throughput(void **state)
         }
 }
 
-/* Told by quarters, the throughput is that of between three quarters of the buffer and all of it.
+/*
+ * If credits are reported in quarters of the buffer, the throughput lies between that of three
+ * quarters of the buffer and that of the whole buffer.
  */
 static void test_quarters(void **state)
 {

@@ -34,7 +34,7 @@
 #define NETWORKS_LONG 2000
 #define NAME_BYTES    OCHE_PORT_NAME_BYTES
 
-/* What is known of a world, one fact a line; those of nodes in the order of their names. */
+/* The facts about a world, one per line. Facts about nodes are in the order of the nodes' names. */
 struct account {
     char *derived, *planned, *result;
 };

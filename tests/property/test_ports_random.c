@@ -31,7 +31,7 @@
 #define DEVIATIONS 5
 #define RARE       10
 
-/* A pause of one class, or with until = effect the end of one. */
+/* A pause of one class, or the end of a pause if until = effect. */
 struct entry {
     oche_time effect, until;
     oche_time cleared; /* the link went down */
@@ -216,7 +216,7 @@ static void pause_at_random(struct world *w)
     for (int step = 0; step < STEPS; step++) {
         const char *what = "a frame";
         switch (below(w, 8)) {
-        case 0: /* up to the change, or to just before it */
+        case 0: /* to the time of the change, or just before it */
             if (w->pause.next != OCHE_NEVER)
                 w->now = w->pause.next - below(w, 2);
             changes += w->pause.next != OCHE_NEVER;
@@ -225,7 +225,7 @@ static void pause_at_random(struct world *w)
         case 2:
             w->now += below(w, pace) * w->bits_ps / (1 + below(w, 3));
             break;
-        default: /* two at once */
+        default: /* two changes at once */
             break;
         }
         oche_pause_update(&w->pause, w->now);

@@ -58,7 +58,7 @@ struct world {
     struct oche_random random;
     struct request_model model;
     uint32_t epsn, most_ahead;
-    uint32_t wait_units; /* as the program asked for it */
+    uint32_t wait_units; /* in the units that the program asked for */
     uint32_t total;      /* of the message that is being sent */
     bool imm;            /* and whether it ends with immediate data */
     struct answer answer[MOST_ANSWERS];

@@ -133,7 +133,7 @@ static void make(struct model *model, uint64_t seed)
     model_open(model);
 }
 
-/* Both ends know of the same failures, and both queue pairs work. */
+/* Both ends know about the same failures, and both queue pairs work. */
 static void assert_usable(struct model *model)
 {
     const struct model_end *a = &model->ends[0], *b = &model->ends[1];

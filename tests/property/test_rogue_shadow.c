@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RoGUE above simulated RNICs whose queue pairs fail at a chosen time. From some packet on, all
- * that one host sends is lost until its NIC gives up; then nothing is. One run of the world for
- * each failure finds out when that is. The lost packets are data, ACKs, READ requests or READ
- * responses, sometimes also the first packets of the shadow and of the resynchronisation.
+ * RoGUE above simulated RNICs whose queue pairs fail at a chosen time. From a chosen packet on, all
+ * packets of one host are lost until its NIC gives up. After that no packet is lost. For each
+ * failure, a first run of the world finds out when the NIC gives up. The lost packets are data,
+ * ACKs, READ requests or READ responses, sometimes also the first packets of the shadow and of the
+ * resynchronisation.
  *
  *   resumes    if the shadow was ready, its first byte leaves within one round trip after the error
  *              completion: the round trip of an empty network if the connection has it to itself,

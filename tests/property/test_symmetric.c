@@ -94,7 +94,7 @@ static void test_walks(void **state)
         uint32_t same = count_walks(&small, false, flows, &other_ways);
         if (other_ways > 1)
             assert_true(same < flows);
-        /* The cores of the last network go down by the choice of the ToRs there. */
+        /* In the last network cores go down; which ones depends on the ToRs' choice. */
         assert_int_equal(ways, n + 1 < NETWORKS ? other_ways : 4);
         small_world_free(&small);
     }

@@ -45,7 +45,7 @@
 #define FLUID_S            0.040
 #define LEAST_FIRST_S      (FLUID_S / 2)
 #define MOST_FIRST_S       (FLUID_S * 2)
-#define SEED_RATIO         1.25 /* and one divided by it */
+#define SEED_RATIO         1.25 /* limits: this ratio and its inverse */
 #define MEAN_RATIO_ERROR   0.1
 #define LEAST_USED         0.95
 #define STRAWMAN_MEDIAN    3.0
@@ -56,7 +56,7 @@ struct run {
     double bits[2][WINDOWS];
 };
 
-/* Of one run. */
+/* The result of one run. */
 struct outcome {
     double first_s; /* end of the first fair window; INFINITY: there is none */
     double mean[2],

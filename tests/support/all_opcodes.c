@@ -28,7 +28,7 @@ static void print_bth(const struct oche_packet *packet)
            (packet->bth & OCHE_BTH_ACKREQ) != 0);
 }
 
-/* Of non-standard opcodes tshark shows only the BTH. */
+/* tshark shows only the BTH of non-standard opcodes. */
 static void print_extension(const struct oche_packet *packet)
 {
     const bool standard = packet->opcode < OCHE_SCHEME_OPCODES;

@@ -517,7 +517,7 @@ static uint8_t *wire_of(const struct pair *pair, uint32_t index)
     return pair->wires == NULL ? NULL : pair->wires + (size_t)index * PAIR_WIRE_BYTES;
 }
 
-/* Puts a copy of `p` on the link, right behind it. */
+/* Puts a copy of `p` on the link, directly behind `p`. */
 static void put_again(struct pair *pair, const struct pair_packet *p)
 {
     CHECK(pair->free_count > 0);

@@ -111,9 +111,10 @@ struct pair_options {
     uint32_t most_ahead;           /* of the PSN expected; 0: any */
     bool acks_with_data;           /* ACKs have the class of data */
     uint8_t peer_qpn_bits;         /* as in struct oche_nic_config */
-    bool unknown_qp;               /* side 1 has no queue pair; the hook makes one */
+    bool unknown_qp;               /* side 1 has no queue pair at first; the hook makes one */
     bool no_payload;
-    uint32_t held_bytes; /* bytes for payloads behind a gap; 0: they are written at once */
+    /* bytes of memory for payloads behind a gap; 0: such payloads are written at once */
+    uint32_t held_bytes;
     uint32_t held_later; /* bytes that replace it once there was no room; 0: never */
     uint32_t in_flight;  /* most packets on the link: PAIR_IN_FLIGHT */
     bool groups;         /* work may name a group; addresses below 200 are shared */
@@ -132,7 +133,7 @@ struct pair {
     struct pair_options options;
     oche_time now;
     struct oche_random random;
-    struct pair_packet *pool; /* in_flight of them */
+    struct pair_packet *pool; /* the link's packets: in_flight entries */
     uint32_t *free, free_count;
     uint32_t *heap, heap_count; /* in flight, by (arrives, order) */
     uint64_t sent;              /* packets put on the link so far, in both directions */

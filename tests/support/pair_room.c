@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the link does with a packet: it brings it to a side, and the driver then gives more memory
- * for payloads behind a gap if it lacked some. Or it loses all packets.
+ * The link's last step: it brings a packet to a side. Then the driver gives the side more memory
+ * for payloads behind a gap, if it lacked some. The link can also lose all packets.
  */
 #include "tests/support/pair.h"
 

@@ -39,7 +39,7 @@ CREATE TABLE pause_tree (id INTEGER PRIMARY KEY, parent INTEGER, port TEXT, clas
 CREATE TABLE deadlock (position INTEGER PRIMARY KEY, port TEXT NOT NULL, class INTEGER NOT NULL);
 """
 
-# What earlier versions did not write.
+# Measurements that earlier versions did not write.
 WHERE = """
 CREATE TABLE congestion (place TEXT PRIMARY KEY, ports INTEGER NOT NULL, packets INTEGER NOT NULL,
  marks INTEGER NOT NULL, queueing_ps INTEGER NOT NULL, worst_ps REAL, worst_port TEXT, queue_max
@@ -107,7 +107,7 @@ def many(db, table, rows):
 
 
 def run(path, flows=1000, label="", scenario="fixture", seed=1, queue=True, where=False):
-    """A star of 16 hosts, one of whose ports is held now and then."""
+    """A star of 16 hosts. One host's port is held now and then."""
     draw = random.Random(seed)
     db = create(path, RUN + (WHERE if where else ""))
     many(db, "info", {
@@ -220,7 +220,7 @@ def _longest(db, ports):
 
 
 def _slowest(db, flows):
-    """What the slowest flows got from 2 ms on in spans of 50 us: 1 Gbit/s, 2 Gbit/s, …"""
+    """The slowest flows' throughput from 2 ms on, in spans of 50 us: 1 Gbit/s, 2 Gbit/s, …"""
     for number, flow in enumerate(flows):
         many(db, "series_names", [(1020 + number, "slowest_goodput", f"flow {flow}", "bps")])
         many(db, "series", [(1020 + number, 2 * 10**9 + 5 * 10**7 * (k + 1), (k + 1) * 1e9)
@@ -384,7 +384,7 @@ def bars(path, name="fig3"):
 
 
 def several(path, name="fig4"):
-    """A figure of several plots: many curves over a count, and two whose intervals are wide."""
+    """A figure with several plots: many curves over a count, and two with wide intervals."""
     db = create(path, SWEEP + FIGURE)
     _info(db, "figure", paper="error-recovery", figure=name, title="Several plots", place="Fig 4",
           mode="quick", tolerances_commit="1700c47", repeats="5")

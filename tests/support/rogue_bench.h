@@ -56,7 +56,8 @@ struct bench {
     unsigned posted_count, limit_count, ended_count, restart_count, told_count, failed[2];
     uint32_t answers[BENCH_NOTES]; /* UC: immediate data */
     unsigned answer_count;
-    unsigned sampled[ROGUE_DIRECTIONS]; /* round trips that have changed a window; the last one */
+    /* number of round trips that have changed a window; the last such round trip */
+    unsigned sampled[ROGUE_DIRECTIONS];
     oche_time last_sample;
     unsigned markers, marked_qp;
     unsigned passed; /* messages that bench_pass has carried */

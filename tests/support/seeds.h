@@ -33,7 +33,7 @@ static inline uint64_t seeds_percent(void)
 #endif
 }
 
-/* Returns how many of `all` cases to run, at least one. */
+/* Returns how many of `all` cases to run; at least one. */
 static inline uint64_t seeds_of(uint64_t all)
 {
     return (all * seeds_percent() + 99) / 100;

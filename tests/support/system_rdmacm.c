@@ -373,7 +373,7 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
             request(of(id), listener, param);
             break;
         }
-    if (all == ids) /* nobody listens */
+    if (all == ids) /* no listener */
         tell(of(id), RDMA_CM_EVENT_REJECTED, 8, NULL, 0);
     pthread_mutex_unlock(&lock);
     return 0;

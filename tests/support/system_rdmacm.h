@@ -15,7 +15,7 @@
 
 struct system_rdmacm {
     const char *called;           /* the last call of a function without another effect */
-    unsigned channels, ids;       /* that there are */
+    unsigned channels, ids;       /* number of channels and identifiers that exist */
     unsigned events;              /* delivered and not acknowledged */
     unsigned lists;               /* of devices, given out and not returned */
     unsigned devices;             /* devices that libibverbs has shown */

@@ -86,7 +86,7 @@ void ibv_free_device_list(struct ibv_device **list)
     free(list);
 }
 
-/* Like rdma-core, it looks for the device in its own list. */
+/* Looks for the device in the library's own list, as rdma-core does. */
 struct ibv_context *ibv_import_device(int cmd_fd)
 {
     struct ibv_device **list = ibv_get_device_list(NULL);
@@ -116,11 +116,11 @@ NUMBER(ibv_close_device, struct ibv_context *context)
 
 static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
-    errno = E2BIG; /* fails through a pointer, as drivers do */
+    errno = E2BIG; /* must fail through a pointer to errno, as drivers do */
     return NULL;
 }
 
-/* Like rdma-core: it makes a context, which the driver then completes. */
+/* Makes a context, which the driver then completes, as in rdma-core. */
 void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd, size_t bytes,
                                     struct verbs_context *offset, uint32_t driver_id)
 {

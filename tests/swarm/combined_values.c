@@ -40,7 +40,7 @@ static void fill_headroom(struct draft *draft, struct draw *draw)
                   oche_frame_bytes(OCHE_RC_WRITE_MIDDLE, (uint32_t)mtu, ipv6));
 }
 
-/* Time series of RoGUE's gauges, some of which are totals. */
+/* Time series of RoGUE's gauges; some of these gauges are totals. */
 static void sample_totals(struct draft *draft, struct draw *draw)
 {
     const struct draft_part *scheme = part_of(draft, "congestion_control");

@@ -165,7 +165,7 @@ static void draw_values(struct draft_part *part, struct draw *draw)
     }
 }
 
-/* An entry of `failures` names one of these: the required one, if there is one. */
+/* An entry of `failures` names one of `places`: the required one, if there is one. */
 static void keep_one_place(struct draft_part *part, struct draw *draw)
 {
     static const char *const places[] = {"link", "switch", "random"};
@@ -278,7 +278,7 @@ static uint64_t least_entries(const struct draw *draw, const struct oche_section
     return count < requested ? requested : count;
 }
 
-/* True if the section is a tier of which the drawn network has switches. */
+/* True if the section is a tier that has switches in the drawn network. */
 static bool is_tier_of(const struct draft *draft, const struct oche_section *section,
                        const struct draw *draw)
 {
@@ -328,7 +328,7 @@ static uint64_t entries(struct draft *draft, const struct oche_section *section,
     return draw_below(draw, 3) != 0;
 }
 
-/* The network has been drawn. Notes how long packets take on the fastest of the hosts' links. */
+/* Notes how long a packet takes on the hosts' fastest link. Called when the network is drawn. */
 static void note_packet_time(struct draft *draft, struct draw *draw)
 {
     const struct draft_value *mtu = draft_find(draft, "host", "mtu");
@@ -373,7 +373,7 @@ static bool redraw(struct draft *draft, uint32_t number, struct draw *draw)
     const struct oche_section *section = draft->parts[number].section;
 
     if (strcmp(section->name, "topology") == 0)
-        return false; /* other parameters name them */
+        return false; /* other parameters name its nodes */
     if (section->optional || oche_switch_mechanism_find(section->name) != NULL) {
         draft_remove_part(draft, number);
         return true;
@@ -385,7 +385,10 @@ static bool redraw(struct draft *draft, uint32_t number, struct draw *draw)
     return true;
 }
 
-/* Returns the largest number of bytes in a message: what a too small value would need. */
+/*
+ * Returns the largest number of bytes that the message names, as a value that would be large
+ * enough.
+ */
 static uint64_t largest_bytes(const char *message)
 {
     uint64_t largest = 0;

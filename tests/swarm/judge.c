@@ -66,7 +66,7 @@ static bool refuse(struct swarm_verdict *verdict, const char *message)
     return false;
 }
 
-/* The same for a scenario that can be read but makes no world. */
+/* Like refuse, for a scenario that can be read but for which no world can be made. */
 static bool refuse_world(struct swarm_verdict *verdict, const struct oche_scenario *scenario,
                          const struct oche_error *error)
 {
@@ -166,7 +166,7 @@ static struct oche_capture *capture_all(struct oche_world_config *config, uint32
     return capture;
 }
 
-/* Results of the first run. Its twins are compared with these. */
+/* Results of the first run. The runs with other settings are compared with these. */
 struct first {
     uint64_t most;        /* limit of events */
     bool early;           /* it ended before its duration was over */
@@ -174,7 +174,7 @@ struct first {
     bool timed;           /* it has a duration */
     struct swarm_digest *digest;
     uint64_t packets;  /* packets that links can hold */
-    uint64_t rows;     /* samples of its time series; threads stop at each of them */
+    uint64_t rows;     /* samples of its time series; threads stop at each sample */
     bool auto_rows;    /* kept because measure.interval is auto */
     uint64_t *arrived; /* the result of swarm_note_arrived; NULL: all flows have ended */
 };
@@ -373,7 +373,7 @@ static bool run_one(const char *yaml, size_t bytes, enum swarm_twin twin, struct
     if (twin == TWIN_RANKS) {
         rank_sockets_open(&ranks, 2 + (uint32_t)(bytes % 3));
         scenario->config.mail = &ranks.mail;
-        scenario->config.run.payload = bytes % 2 == 0; /* its payload crosses links, too */
+        scenario->config.run.payload = bytes % 2 == 0; /* payload also crosses links */
     }
     if (twin == TWIN_CAPTURED)
         capture = capture_all(&scenario->config, &nodes, path, &error);

@@ -71,7 +71,7 @@ struct swarm_verdict {
 bool swarm_judge(const char *yaml, size_t bytes, uint32_t twins, uint64_t most_events,
                  struct swarm_verdict *verdict);
 
-/* Returns how many flows a scenario plans; SWARM_NO_FLOWS: the reader refuses it. */
+/* Returns how many flows a scenario plans; SWARM_NO_FLOWS: the scenario is refused. */
 #define SWARM_NO_FLOWS UINT64_MAX
 uint64_t swarm_flows(const char *yaml, size_t bytes, struct swarm_verdict *verdict);
 
@@ -94,7 +94,7 @@ bool swarm_ways_are_single(const struct oche_world_config *config);
 /* events_seen.c: returns the events that a run had, as bits. */
 uint32_t swarm_saw(const struct swarm_run *run);
 
-/* rules.c: judges a run by itself. */
+/* rules.c: judges one run, without comparing it with others. */
 bool swarm_rules(const struct swarm_run *run, struct swarm_verdict *verdict);
 /* Every queue pair with work has something that will wake it (core/qp/wake.c). */
 bool swarm_none_hangs(const struct oche_world *world, struct swarm_verdict *verdict);

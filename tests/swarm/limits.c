@@ -159,7 +159,7 @@ struct draft_limits draft_limits(const struct draft_part *part, const struct och
                                      ? (struct draft_limits){0, (double)param->usual_most, 0, false}
                                      : about_preset(param);
 
-    /* If some switches do not mark, none does: impossible_pairs.c relies on it. */
+    /* If some switches do not mark, no switch marks: impossible_pairs.c relies on it. */
     if (part->section->within != NULL && strcmp(param->name, "ecn") == 0)
         return (struct draft_limits){0, 0, 0, true};
     for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++)

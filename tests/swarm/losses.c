@@ -27,7 +27,7 @@ struct losses {
     bool data_only, acks_only, by_chance;
     struct link *links; /* by port of the network */
     /* The packet that has just been sent on a link with losses. */
-    bool waits, named; /* the pattern names it */
+    bool waits, named; /* named: the pattern names the packet */
     uint32_t port;
 };
 
@@ -56,7 +56,7 @@ static bool read_pattern(struct losses *losses, const char *at)
     return true;
 }
 
-/* Responses without data; no READ or atomic waits for them. */
+/* True for responses without data, for which no READ or atomic waits. */
 static bool is_ack(const struct oche_packet *packet)
 {
     const bool tcp = packet->kind == OCHE_PACKET_TCP;

@@ -63,7 +63,7 @@ static bool utilisation_is_right(const struct oche_world *world, const struct oc
     return true;
 }
 
-/* No port is held for longer than the run, or for longer than the longest hold. */
+/* Checks that no port is held for longer than the run, or for longer than the longest hold. */
 static bool holds_are_right(const struct oche_world *world, const struct oche_outcome *outcome,
                             const struct oche_switch_port_stats *stats, char *text, size_t room)
 {

@@ -25,7 +25,7 @@ struct receiver {
     bool judged, any; /* any: a NAK has been due */
     bool due;         /* and this one has not been sent */
     oche_time last;   /* when the last NAK was due */
-    uint32_t named;   /* by it */
+    uint32_t named;   /* the PSN that the last NAK named */
     uint32_t expected;
     oche_time check; /* OCHE_NEVER: no check is due */
     uint32_t last_psn;

@@ -22,7 +22,7 @@ struct told {
 struct pauses {
     struct swarm_run *run;
     struct told *told; /* by port of the network and class */
-    uint64_t *stops;   /* by port and class: XOFFs that were sent to it */
+    uint64_t *stops;   /* by port and class: number of XOFFs sent to it */
     bool links_stay;   /* no link failure clears the pauses of ports */
 };
 

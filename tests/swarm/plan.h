@@ -22,7 +22,7 @@ enum draft_theme {
     STUCK,              /* switches in a ring wait for each other */
     CUT,                /* links fail while packets cross them */
     BY_TURN,            /* themes before this one are for worlds without a rare feature */
-    DETOURED = BY_TURN, /* a ring of detours through a leaf or a pod */
+    DETOURED = BY_TURN, /* themes before this one are for scenarios without a rare event */
     LOOPED,             /* routes that lead packets back and forth */
     GIVEN_UP,           /* a ring, and flows in it that fail */
     ASTRAY,             /* deflected packets, and flows that fail for every wait */

@@ -11,7 +11,7 @@
 struct port_use {
     const struct oche_topology *topology;
     oche_time *free_at; /* by node: when its last frame has left */
-    bool *paused;       /* by node: a PAUSE has come at least once */
+    bool *paused;       /* by node: at least one PAUSE has arrived */
 };
 
 struct port_use *port_use_make(const struct swarm_run *run)

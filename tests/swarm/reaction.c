@@ -52,7 +52,7 @@ struct point {
     double rc, rt, alpha;
     uint64_t left; /* bytes until the next event of the byte counter */
     oche_time timer, alpha_ends, first_cnp, check, release;
-    uint64_t line, rate; /* rate: as the trace gave it */
+    uint64_t line, rate; /* rate: the value in the trace */
     struct expected expected[MOST_EXPECTED];
     unsigned expected_count;
 };

@@ -157,7 +157,7 @@ static bool a_read_failed(const struct oche_flows *flows)
     return false;
 }
 
-/* The bytes that receivers count are those of the flows, each byte once. */
+/* Checks that receivers count the bytes of the flows, each byte once. */
 static bool bytes_are_right(const struct swarm_run *run, struct swarm_verdict *verdict)
 {
     const struct oche_world_config *config = oche_world_config(run->world);

@@ -26,7 +26,7 @@ struct side {
     oche_time last;     /* when something was last sent, acknowledged or repeated */
     uint32_t twice;     /* this packet must be sent again next; valid if `again` */
     bool again;
-    bool held;       /* a rate or a window may delay it */
+    bool held;       /* a rate or a window may delay the packet */
     uint32_t before; /* PSN that was sent before; valid if `sent` */
     bool sent;
     oche_time duplicate; /* of the receiver: when an unanswered duplicate arrived */
@@ -37,7 +37,7 @@ struct senders {
     struct side *sides; /* by connection */
     uint32_t count, window, mtu;
     const struct oche_improved_go_back_n_params
-        *improved; /* or NULL: the last packet is sent once */
+        *improved; /* NULL: the last packet is sent only once */
     const struct oche_selective_repeat_params *selective; /* or NULL */
     struct port_use *ports;                               /* or NULL: not known */
     bool restarts; /* acknowledged packets may be sent again */

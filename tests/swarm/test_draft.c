@@ -205,7 +205,7 @@ static const void *identity(const struct draft_feature *feature)
                : (const void *)feature->section;
 }
 
-/* Consecutive even seeds require each pair of features once. */
+/* Consecutive even seeds require every pair of features exactly once. */
 static void test_pairs_are_required(void **state)
 {
     static const void *first[MOST_MET];

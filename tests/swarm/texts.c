@@ -68,7 +68,7 @@ static void put_switch(char *text, struct draw *draw)
         topology->nodes[topology->host_count + draw_below(draw, topology->switch_count)].name);
 }
 
-/* Draws names of hosts; sometimes all of them, or one that the list already has. */
+/* Draws names of hosts; sometimes all hosts, or a name that is already in the list. */
 static void put_hosts(char *text, struct draw *draw)
 {
     if (draw_one_in(draw, 6)) {

@@ -242,7 +242,7 @@ static int accept_rdma(int rdma, struct sockaddr *address, socklen_t *bytes, int
     return made;
 }
 
-/* As the C library's accept4. Counts only TCP sockets. */
+/* Like the C library's accept4. Counts only TCP sockets. */
 static int accept_tcp(int listener, struct sockaddr *address, socklen_t *bytes, int flags)
 {
     const int made = rp_real()->accept4(listener, address, bytes, flags);

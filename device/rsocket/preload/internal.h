@@ -41,7 +41,7 @@
 
 #define RP_MOST 65536 /* descriptors above are left to the C library */
 
-/* The C library's functions, whose names are ours. */
+/* The C library's functions that ours replace. */
 struct real {
     int (*connect)(int, const struct sockaddr *, socklen_t);
     int (*listen)(int, int);

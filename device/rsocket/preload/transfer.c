@@ -13,7 +13,7 @@
 
 #define PIECE 65536 /* bytes of a file sent at a time */
 
-/* As TCP: a write to a connection that the program has ended raises a signal. */
+/* As with TCP, a write to a connection that the program has ended raises a signal. */
 static ssize_t with_signal(ssize_t sent, int flags)
 {
     if (sent < 0 && errno == EPIPE && (flags & MSG_NOSIGNAL) == 0) {
@@ -87,7 +87,7 @@ ssize_t __recv_chk(int descriptor, void *to, size_t bytes, size_t room, int flag
 ssize_t __recvfrom_chk(int descriptor, void *to, size_t bytes, size_t room, int flags,
                        struct sockaddr *address, socklen_t *address_bytes);
 
-/* As the C library, if a buffer is too small. */
+/* Ends the program if a buffer is too small, as the C library does. */
 static void check(size_t bytes, size_t room)
 {
     if (bytes <= room)
