@@ -39,6 +39,9 @@ enum key {
     KEY_ALPHA,
     KEY_BETA,
     KEY_KMIN,
+    KEY_KMAX,
+    KEY_PMAX,
+    KEY_XOFF,
     KEY_ALL_PRIORITIES,
     KEY_JSON,
 };
@@ -158,6 +161,15 @@ static bool parse_size(struct options *options, int key, const char *text, struc
         break;
     case KEY_KMIN:
         in->kmin_bytes = read_value(SIZE(1, MOST_SIZE), "kmin", text, state).u;
+        break;
+    case KEY_KMAX:
+        in->kmax_bytes = read_value(SIZE(1, MOST_SIZE), "kmax", text, state).u;
+        break;
+    case KEY_PMAX:
+        in->pmax = read_value(REAL(0, 1), "pmax", text, state).real;
+        break;
+    case KEY_XOFF:
+        in->xoff_bytes = read_value(SIZE(1, MOST_SIZE), "xoff", text, state).u;
         break;
     default:
         return false;
@@ -289,9 +301,28 @@ static void check_capacity(const struct oche_buffers_input *in, const struct och
                      oche_figure_rate(preset->rate_bps).text, oche_figure_rate(all_bps).text);
 }
 
+/* Rejects thresholds that contradict each other, or one that nothing is compared with. */
+static void check_thresholds(const struct options *options, struct argp_state *state)
+{
+    const struct oche_buffers_input *in = &options->input;
+    const bool has_kmin = in->kmin_bytes != OCHE_NEVER, has_kmax = in->kmax_bytes != OCHE_NEVER;
+
+    if (has_kmin && has_kmax && in->kmin_bytes > in->kmax_bytes)
+        argp_failure(state, 2, 0, "--kmax is below --kmin, %llu bytes; give at least that",
+                     (unsigned long long)in->kmin_bytes);
+    if (in->pmax >= 0 && !(has_kmin && has_kmax))
+        argp_failure(state, 2, 0,
+                     "--pmax is of queues between kmin and kmax; give --kmin and --kmax, too");
+    if (in->xoff_bytes > 0 && (options->alpha > 0 || in->beta > 0))
+        argp_failure(state, 2, 0,
+                     "--xoff is the static threshold, --%s is of the dynamic one; give one of them",
+                     options->alpha > 0 ? "alpha" : "beta");
+}
+
 /* Rejects options that would have no effect. */
 static void check_together(struct options *options, struct argp_state *state)
 {
+    check_thresholds(options, state);
     if (options->list_presets && (options->sized || options->check != NULL))
         argp_failure(state, 2, 0, "--list-presets goes alone");
     if (options->check != NULL && options->sized)
@@ -368,7 +399,13 @@ static const struct argp_option known[] = {
     {"alpha", KEY_ALPHA, "X", 0,
      "alpha of the dynamic threshold, as switches are configured; default 1", 1},
     {"beta", KEY_BETA, "X", 0, "beta of the dynamic threshold, instead: alpha times p", 1},
+    {"xoff", KEY_XOFF, "SIZE", 0,
+     "a static PFC threshold, instead of the dynamic one: judge kmin by it", 1},
     {"kmin", KEY_KMIN, "SIZE", 0, "an ECN threshold to judge", 1},
+    {"kmax", KEY_KMAX, "SIZE", 0,
+     "queue above which every packet is marked: say whether PAUSEs come before", 1},
+    {"pmax", KEY_PMAX, "X", 0, "share of packets marked at kmax: say what is marked before PAUSEs",
+     1},
     {NULL, 0, NULL, 0, "A scenario's switches:", 2},
     {"check", 'c', "SCENARIO", 0,
      "say for each kind of switch whether ECN is sure to act before PFC, and what to change", 2},
@@ -389,7 +426,8 @@ static const struct argp argp = {
     .doc = "Divides a switch's packet memory (DCQCN, SIGCOMM 2015, sec 4): headroom, static and "
            "dynamic PFC thresholds, and the ECN threshold up to which marks are sure to come "
            "before PAUSEs, line by line with the numbers."
-           "\vExit status: 0 yes (headroom fits, kmin is sure, the scenario's switches are sure), "
+           "\vExit status: 0 yes (headroom and xoff fit, kmin is sure, the scenario's switches are "
+           "sure), "
            "or nothing was to be judged; 1 no; 2 bad arguments or a bad scenario.",
 };
 
@@ -472,7 +510,9 @@ int oche_cmd_buffers(int argc, char **argv)
                   .response = default_of(&oche_switch_params, "pfc_response"),
                   .mtu_bytes = default_mtu(),
                   .headroom_bytes = OCHE_NEVER,
-                  .kmin_bytes = OCHE_NEVER},
+                  .kmin_bytes = OCHE_NEVER,
+                  .kmax_bytes = OCHE_NEVER,
+                  .pmax = -1},
     };
     int status = 0;
 

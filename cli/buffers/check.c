@@ -15,6 +15,7 @@
 #include "fabric/chips.h"
 #include "fabric/ecn.h"
 #include "fabric/shared_buffer.h"
+#include "lab/measures/unfit.h"
 #include "params/figures.h"
 #include "params/text_stream.h"
 
@@ -33,6 +34,7 @@ struct kind {
     uint64_t least_kmin, least_kmax;   /* … and of the one that marks first */
     unsigned priorities;
     uint32_t marks, is_static; /* 1: true */
+    uint32_t sure;             /* 1: ECN is sure to act before PFC */
     double beta;
 };
 
@@ -84,6 +86,17 @@ static uint64_t growth(const struct oche_switch_config *config, const uint32_t *
     return most;
 }
 
+/* Returns the number of classes that hold data. */
+static unsigned classes_of(const struct switches *all, const struct kind *kind)
+{
+    return all->all_priorities ? kind->priorities : 1;
+}
+
+static struct oche_buffer_worst worst_of(const struct switches *all, const struct kind *kind)
+{
+    return (struct oche_buffer_worst){.fan_out = kind->fan_out, .classes = classes_of(all, kind)};
+}
+
 static void describe(const struct switches *all, uint32_t sw, struct kind *kind)
 {
     const struct oche_topology *topology = oche_world_topology(all->world);
@@ -128,6 +141,8 @@ static void describe(const struct switches *all, uint32_t sw, struct kind *kind)
         kind->fan_in = in > kind->fan_in ? in : kind->fan_in;
     }
     kind->growth_bps = growth(&config, &all->fan_in[node->first_port], kind->fan_in);
+    kind->sure =
+        kind->marks && (double)kind->kmin <= oche_buffer_ecn_bound(&config, worst_of(all, kind));
 }
 
 static void init(struct switches *all, const struct oche_world *world, bool all_priorities)
@@ -200,17 +215,6 @@ static void print_division(const struct kind *kind, FILE *out)
             kind->fan_out == 1 ? "" : "s", kind->fan_in);
 }
 
-/* Returns the number of classes that hold data. */
-static unsigned classes_of(const struct switches *all, const struct kind *kind)
-{
-    return all->all_priorities ? kind->priorities : 1;
-}
-
-static struct oche_buffer_worst worst_of(const struct switches *all, const struct kind *kind)
-{
-    return (struct oche_buffer_worst){.fan_out = kind->fan_out, .classes = classes_of(all, kind)};
-}
-
 static void print_formula(const struct switches *all, const struct kind *kind, double bound,
                           double paper, FILE *out)
 {
@@ -239,9 +243,13 @@ static void print_incast(const struct oche_switch_config *config, const struct k
                               ? "between kmin and kmax: few packets are marked by then"
                               : "below kmin: PFC acts alone";
 
-    fprintf(out, "  a mere incast of %u port%s pauses from a queue of %s on,\n    %s\n",
-            kind->fan_in, kind->fan_in == 1 ? "" : "s", oche_figure_bytes((uint64_t)queue).text,
-            meaning);
+    if (kind->fan_in > 1)
+        fprintf(out, "  an incast of %u ports is paused from a queue of %s on,\n", kind->fan_in,
+                oche_figure_bytes((uint64_t)queue).text);
+    else
+        fprintf(out, "  no incast, one port feeds a queue: it is paused from a queue of %s on,\n",
+                oche_figure_bytes((uint64_t)queue).text);
+    fprintf(out, "    %s\n", meaning);
     if (kind->growth_bps > 0 && queue > (double)kind->kmin) {
         uint64_t bytes = (uint64_t)queue - kind->kmin;
 
@@ -250,27 +258,49 @@ static void print_incast(const struct oche_switch_config *config, const struct k
     }
 }
 
-/* Prints the paper's case, in which all priorities hold data, to compare it with the scenario's. */
+/* Prints the limit to configure: the paper's case, in which all priorities hold data. */
 static void print_all_priorities(const struct switches *all,
                                  const struct oche_switch_config *config, const struct kind *kind,
-                                 FILE *out)
+                                 double bound, FILE *out)
 {
     const struct oche_buffer_worst worst = {kind->fan_out, kind->priorities};
 
     if (classes_of(all, kind) < kind->priorities && !kind->is_static)
-        fprintf(out, "  (with data in all %u priorities, as in the paper: t_ECN <= %s B)\n",
-                kind->priorities,
-                oche_buffers_tenths(oche_buffer_ecn_bound_of_paper(config, worst)).text);
+        fprintf(out,
+                "  configure kmin <= %s B: sure with data in all %u priorities; %s B only in 1\n",
+                number((uint64_t)oche_buffer_ecn_bound(config, worst)).text, kind->priorities,
+                number((uint64_t)bound).text);
 }
 
 /* ---- what would suffice ---- */
 
 #define SECTION_BYTES 32
 
-/* Writes the section that has the switch's parameters: "switch", or "switch.leaf". */
-static void name_section(const struct oche_world_config *config, unsigned kind, char *text)
+/* True if there are switches of other tiers, and ECN is sure to act before PFC in all of them. */
+static bool others_are_sure(const struct switches *all, unsigned tier)
 {
-    if (config->tiers[kind] != NULL)
+    bool others = false;
+
+    for (uint32_t sw = 0; sw < oche_world_topology(all->world)->switch_count; sw++) {
+        if (all->kinds[sw].node_kind == tier)
+            continue;
+        if (!all->kinds[sw].sure)
+            return false;
+        others = true;
+    }
+    return others;
+}
+
+/*
+ * Writes the section to change: "switch", or "switch.leaf" if that tier has its own or is the only
+ * one that needs the change.
+ */
+static void name_section(const struct switches *all, unsigned kind, char *text)
+{
+    const struct oche_world_config *config = oche_world_config(all->world);
+
+    if (config->tiers[kind] != NULL ||
+        (config->topology->tiers[kind] != NULL && others_are_sure(all, kind)))
         snprintf(text, SECTION_BYTES, "switch.%s", config->topology->tiers[kind]);
     else
         snprintf(text, SECTION_BYTES, "switch");
@@ -313,6 +343,17 @@ static bool least_that_does(const struct switches *all, const struct oche_switch
     return true;
 }
 
+static void print_kmin_advice(const struct oche_switch_config *config, const struct kind *kind,
+                              const char *section, double bound, FILE *out)
+{
+    fprintf(out, "    %s.kmin=%lluB", section, (unsigned long long)bound);
+    if (bound < config->mtu_frame_bytes)
+        fprintf(out, " (less than a frame)");
+    else if ((double)kind->least_kmin < bound)
+        fprintf(out, " (of all its ports; now %s B at the slowest)", number(kind->least_kmin).text);
+    fputc('\n', out);
+}
+
 static void print_advice(const struct switches *all, const struct oche_switch_config *config,
                          const struct kind *kind, double bound, FILE *out)
 {
@@ -321,14 +362,13 @@ static void print_advice(const struct switches *all, const struct oche_switch_co
     char section[SECTION_BYTES];
     double value;
 
-    name_section(oche_world_config(all->world), kind->node_kind, section);
+    name_section(all, kind->node_kind, section);
     if (!kind->marks) {
         fprintf(out, "    %s.ecn=true\n", section);
         return;
     }
     if (bound >= 1)
-        fprintf(out, "    %s.kmin=%lluB%s\n", section, (unsigned long long)bound,
-                bound < config->mtu_frame_bytes ? " (less than a frame)" : "");
+        print_kmin_advice(config, kind, section, bound, out);
     params.threshold = OCHE_THRESHOLD_DYNAMIC;
     if (kind->is_static && would_do(all, *config, kind, &params))
         fprintf(out, "    %s.threshold=dynamic (beta %g)\n", section, kind->beta);
@@ -356,7 +396,7 @@ static bool check_kind(const struct switches *all, uint32_t sw, FILE *out)
     oche_world_switch_config(all->world, sw, &config, ports);
     double bound = oche_buffer_ecn_bound(&config, worst_of(all, kind));
     double paper = oche_buffer_ecn_bound_of_paper(&config, worst_of(all, kind));
-    bool sure = kind->marks && kmin <= bound;
+    bool sure = kind->sure;
 
     fputc('\n', out);
     print_name(all, sw, out);
@@ -365,14 +405,15 @@ static bool check_kind(const struct switches *all, uint32_t sw, FILE *out)
     if (!kind->marks)
         fprintf(out, "  marks nothing: PFC acts alone\n");
     else if (kind->least_kmin < kind->kmin)
-        fprintf(out, "  kmin %s B at its slowest port, %s B at its fastest, which marks last:\n",
+        fprintf(out,
+                "  kmin by port: %s B at the slowest, %s B at the fastest; the largest decides\n",
                 number(kind->least_kmin).text, number(kind->kmin).text);
     if (kind->marks && kmin == 0)
         fprintf(out, "  kmin 0: sure, every queue is marked\n");
     else if (kind->marks)
-        fprintf(out, "  kmin %s B: %s, the bound is %.3g times that\n", number(kind->kmin).text,
-                sure ? "sure" : "not sure", bound / kmin);
-    print_all_priorities(all, &config, kind, out);
+        fprintf(out, "  kmin %s B: %s; it may be at most %s B\n", number(kind->kmin).text,
+                sure ? "sure" : "not sure", number((uint64_t)bound).text);
+    print_all_priorities(all, &config, kind, bound, out);
     if (kind->marks)
         print_incast(&config, kind, out);
     if (!sure) {
@@ -480,6 +521,27 @@ static void print_heading(const struct switches *all, FILE *out)
     print_classes(all, out);
 }
 
+/* Prints the settings of the switches that have no effect, as `oche run` does. */
+static void print_remarks(const struct oche_world *world, FILE *out)
+{
+    struct oche_unfit unfit = {.count = 0};
+
+    oche_unfit_judge_buffers(&unfit, world);
+    for (unsigned i = 0; i < unfit.count; i++)
+        fprintf(out, "%s%s\n", i == 0 ? "\n" : "", unfit.text[i]);
+}
+
+static struct json_object *remarks_json(const struct oche_world *world)
+{
+    struct json_object *list = oche_json_array(0);
+    struct oche_unfit unfit = {.count = 0};
+
+    oche_unfit_judge_buffers(&unfit, world);
+    for (unsigned i = 0; i < unfit.count; i++)
+        oche_json_push(list, oche_json_text(unfit.text[i]));
+    return list;
+}
+
 static void print_route_faults(const struct oche_world *world, FILE *out)
 {
     struct oche_route_faults faults;
@@ -559,6 +621,7 @@ bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FIL
             sure &= check_kind(&all, sw, out);
             lossy |= all.kinds[sw].needed > 0;
         }
+    print_remarks(world, out);
     print_route_faults(world, out);
     if (lossy)
         fprintf(out, "\nheadroom is too little: packets may be lost; switch.headroom=auto and "
@@ -607,7 +670,7 @@ static struct json_object *kind_json(const struct switches *all, uint32_t sw, bo
     oche_world_switch_config(all->world, sw, &config, ports);
     const double bound = oche_buffer_ecn_bound(&config, worst_of(all, kind));
 
-    *sure = kind->marks && (double)kind->kmin <= bound;
+    *sure = kind->sure;
     oche_json_add_text(json, "tier", names[kind->node_kind]);
     oche_json_add_text(json, "such_as", topology->nodes[topology->host_count + sw].name);
     oche_json_add_int(json, "switches", count_alike(all, sw));
@@ -681,6 +744,7 @@ struct json_object *oche_buffers_check_json(const struct oche_world *world, cons
     oche_json_add(json, "switches",
                   pauses && ecn ? kinds_json(world, all_priorities, &sure, &enough)
                                 : oche_json_array(0));
+    oche_json_add(json, "remarks", pauses && ecn ? remarks_json(world) : oche_json_array(0));
     *yes = !pauses || (marks && sure && enough);
     oche_json_add(json, "yes", oche_json_truth(*yes));
     return json;

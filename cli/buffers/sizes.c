@@ -94,6 +94,35 @@ static double bound(struct model *model, enum oche_buffer_threshold threshold)
                                    .classes = (unsigned)model->params.pfc_priorities});
 }
 
+/* As bound(), but the static threshold is xoff where that is given. */
+static double given_bound(struct model *model, enum oche_buffer_threshold threshold)
+{
+    double bytes;
+
+    model->params.xoff_bytes = model->input->xoff_bytes;
+    bytes = bound(model, threshold);
+    model->params.xoff_bytes = 0;
+    return bytes;
+}
+
+/* Returns the queue from which on an incast from all other ports is paused. */
+static double incast_queue(struct model *model, enum oche_buffer_threshold threshold)
+{
+    double bytes;
+
+    model->params.threshold = threshold;
+    model->params.xoff_bytes = model->input->xoff_bytes;
+    bytes = oche_buffer_incast_queue(&model->config, model->input->ports - 1);
+    model->params.xoff_bytes = 0;
+    return bytes;
+}
+
+/* True if no xoff is given, or if all ports and priorities can reach it at once. */
+static bool xoff_fits(const struct model *model)
+{
+    return model->input->xoff_bytes <= oche_buffer_plan(&model->config).xoff;
+}
+
 static struct oche_figure number(uint64_t value)
 {
     return oche_figure_count(value);
@@ -247,13 +276,17 @@ static void print_thresholds(struct model *model, FILE *out)
     const struct oche_buffers_input *in = model->input;
     struct oche_buffer_plan plan = oche_buffer_plan(&model->config);
     unsigned p = in->priorities, n = in->ports;
-    double fixed = bound(model, OCHE_THRESHOLD_STATIC);
+    double fixed = given_bound(model, OCHE_THRESHOLD_STATIC);
+    uint64_t xoff = in->xoff_bytes > 0 ? in->xoff_bytes : plan.xoff;
 
     fprintf(out, "static PFC threshold, of an ingress port and priority\n");
     fprintf(out, "  t_PFC <= S / (p n) = %s B / (%u x %u) = %s B\n", number(plan.shared).text, p, n,
             number(plan.xoff).text);
+    if (in->xoff_bytes > 0)
+        fprintf(out, "  t_PFC = xoff = %s B, given%s\n", number(xoff).text,
+                xoff_fits(model) ? "" : ": TOO MUCH; packets may be lost");
     fprintf(out, "  ECN first, if all queues' packets came from one port: n t_ECN < t_PFC\n");
-    fprintf(out, "  t_ECN < t_PFC / n = %s B / %u = %s B%s\n\n", number(plan.xoff).text, n,
+    fprintf(out, "  t_ECN < t_PFC / n = %s B / %u = %s B%s\n\n", number(xoff).text, n,
             oche_buffers_tenths(fixed).text,
             fixed < model->config.mtu_frame_bytes ? ": less than a frame, cannot be" : "");
     fprintf(out, "dynamic PFC threshold, s bytes being stored; beta = alpha p = %g x %u = %g\n",
@@ -300,20 +333,104 @@ static void print_priorities(struct model *model, FILE *out)
     oche_table_free(table);
 }
 
+/* The threshold that decides the exit status: the static one if xoff is given. */
+static enum oche_buffer_threshold decides(const struct oche_buffers_input *in)
+{
+    return in->xoff_bytes > 0 ? OCHE_THRESHOLD_STATIC : OCHE_THRESHOLD_DYNAMIC;
+}
+
+static const char *const threshold_names[] = {
+    [OCHE_THRESHOLD_STATIC] = "static", [OCHE_THRESHOLD_DYNAMIC] = "dynamic"};
+
+/* Prints the limit of kmin to configure, with what it assumes. */
+static void print_limit(struct model *model, FILE *out)
+{
+    const struct oche_buffers_input *in = model->input;
+    const char *name = threshold_names[decides(in)];
+    double limit = given_bound(model, decides(in));
+    struct oche_figure most = number((uint64_t)limit);
+
+    if (limit < model->config.mtu_frame_bytes)
+        fprintf(out, "\nno kmin of a frame or more is sure (%s threshold): %s B", name, most.text);
+    else
+        fprintf(out, "\nconfigure kmin <= %s B (%s threshold): sure", most.text, name);
+    fprintf(out, " with data in %s%u priorit%s, on any routes\n", in->priorities > 1 ? "all " : "",
+            in->priorities, in->priorities > 1 ? "ies" : "y");
+}
+
+static void print_kmin(struct model *model, enum oche_buffer_threshold threshold, FILE *out)
+{
+    double kmin = (double)model->input->kmin_bytes, limit = given_bound(model, threshold);
+
+    fprintf(out, "  %s threshold: %s; kmin may be at most %s B%s\n", threshold_names[threshold],
+            kmin <= limit ? "ECN is sure to act before PFC" : "ECN may come after PFC",
+            number((uint64_t)limit).text,
+            limit < model->config.mtu_frame_bytes ? ", less than a frame" : "");
+}
+
+/* Returns the probability that a packet is marked at a queue of this length; NAN: not known. */
+static double marked(const struct oche_buffers_input *in, double queue)
+{
+    if (queue > (double)in->kmax_bytes)
+        return 1;
+    if (in->kmin_bytes != OCHE_NEVER && queue <= (double)in->kmin_bytes)
+        return 0;
+    if (in->kmin_bytes == OCHE_NEVER || in->pmax < 0)
+        return NAN;
+    return in->pmax * (queue - (double)in->kmin_bytes) / (double)(in->kmax_bytes - in->kmin_bytes);
+}
+
+/* Prints one case: from which queue on PAUSEs come, and what is marked by then. */
+static void print_case(const struct oche_buffers_input *in, const char *name, double queue,
+                       FILE *out)
+{
+    double share = marked(in, queue);
+
+    fprintf(out, "    %s: PAUSE from %s B on, ", name, number((uint64_t)queue).text);
+    if (share >= 1)
+        fprintf(out, "above kmax: every packet is marked by then\n");
+    else if (isnan(share))
+        fprintf(out, "before every packet is marked\n");
+    else if (share > 0)
+        fprintf(out, "before every packet is marked: %.3g %% are by then\n", 100 * share);
+    else
+        fprintf(out, "below kmin: none is marked by then\n");
+}
+
+static void print_kmax(struct model *model, FILE *out)
+{
+    static const enum oche_buffer_threshold both[] = {OCHE_THRESHOLD_DYNAMIC,
+                                                      OCHE_THRESHOLD_STATIC};
+    const struct oche_buffers_input *in = model->input;
+    char name[64];
+
+    fprintf(out, "\nkmax %s B: above it every packet is marked", number(in->kmax_bytes).text);
+    if (in->pmax >= 0)
+        fprintf(out, ", at it %.3g %%", 100 * in->pmax);
+    fputc('\n', out);
+    snprintf(name, sizeof(name), "one queue, incast of %u ports", in->ports - 1);
+    for (size_t i = 0; i < OCHE_COUNT_OF(both); i++) {
+        fprintf(out, "  %s threshold\n", threshold_names[both[i]]);
+        if (in->ports > 2)
+            print_case(in, name, incast_queue(model, both[i]), out);
+        print_case(in, "worst case, all queues as long", given_bound(model, both[i]), out);
+    }
+}
+
+/* Prints what a given kmin and kmax come to. Returns true if kmin is sure, or not given. */
 static bool print_verdict(struct model *model, FILE *out)
 {
-    double kmin = (double)model->input->kmin_bytes;
-    double dynamic = bound(model, OCHE_THRESHOLD_DYNAMIC);
-    double fixed = bound(model, OCHE_THRESHOLD_STATIC);
+    const struct oche_buffers_input *in = model->input;
 
-    fprintf(out, "\nkmin %s B\n", number(model->input->kmin_bytes).text);
-    fprintf(out, "  dynamic threshold: %s; the bound is %.2f times kmin\n",
-            kmin <= dynamic ? "ECN is sure to act before PFC" : "ECN may come after PFC",
-            dynamic / kmin);
-    fprintf(out, "  static threshold: %s; the bound is %.3g times kmin\n",
-            kmin <= fixed ? "ECN is sure to act before PFC" : "ECN may come after PFC",
-            fixed / kmin);
-    return kmin <= dynamic;
+    print_limit(model, out);
+    if (in->kmax_bytes != OCHE_NEVER)
+        print_kmax(model, out);
+    if (in->kmin_bytes == OCHE_NEVER)
+        return true;
+    fprintf(out, "\nkmin %s B\n", number(in->kmin_bytes).text);
+    print_kmin(model, OCHE_THRESHOLD_DYNAMIC, out);
+    print_kmin(model, OCHE_THRESHOLD_STATIC, out);
+    return (double)in->kmin_bytes <= given_bound(model, decides(in));
 }
 
 /* ---- as JSON ---- */
@@ -377,7 +494,9 @@ struct json_object *oche_buffers_sizes_json(const struct oche_buffers_input *in,
     const bool enough = in->headroom_bytes >= needed(&model);
     const double kmin = in->kmin_bytes == OCHE_NEVER ? NAN : (double)in->kmin_bytes;
     const bool dynamic = fits && !(kmin > bound(&model, OCHE_THRESHOLD_DYNAMIC));
-    const bool fixed = fits && !(kmin > bound(&model, OCHE_THRESHOLD_STATIC));
+    const bool fixed = fits && !(kmin > given_bound(&model, OCHE_THRESHOLD_STATIC));
+    const bool incast = fits && in->ports > 2;
+    const bool sure = decides(in) == OCHE_THRESHOLD_STATIC ? fixed : dynamic;
 
     oche_json_add_text(json, "kind", "buffers");
     oche_json_add_text(json, "chip", in->chip);
@@ -394,9 +513,18 @@ struct json_object *oche_buffers_sizes_json(const struct oche_buffers_input *in,
     oche_json_add(json, "headroom_enough", oche_json_truth(enough));
     oche_json_add(json, "by_priorities", priorities_json(&model));
     oche_json_add(json, "kmin_bytes", oche_json_exact(kmin));
+    oche_json_add(json, "kmax_bytes",
+                  in->kmax_bytes == OCHE_NEVER ? NULL : oche_json_int((int64_t)in->kmax_bytes));
+    oche_json_add(json, "pmax", in->pmax < 0 ? NULL : oche_json_exact(in->pmax));
+    oche_json_add(json, "xoff_bytes",
+                  in->xoff_bytes == 0 ? NULL : oche_json_int((int64_t)in->xoff_bytes));
+    oche_json_add(json, "incast_pauses_from_dynamic_bytes",
+                  oche_json_exact(incast ? incast_queue(&model, OCHE_THRESHOLD_DYNAMIC) : NAN));
+    oche_json_add(json, "incast_pauses_from_static_bytes",
+                  oche_json_exact(incast ? incast_queue(&model, OCHE_THRESHOLD_STATIC) : NAN));
     oche_json_add(json, "kmin_sure_dynamic", isnan(kmin) ? NULL : oche_json_truth(dynamic));
     oche_json_add(json, "kmin_sure_static", isnan(kmin) ? NULL : oche_json_truth(fixed));
-    *yes = fits && enough && dynamic;
+    *yes = fits && enough && sure && xoff_fits(&model);
     oche_json_add(json, "yes", oche_json_truth(*yes));
     free(model.ports);
     return json;
@@ -415,9 +543,8 @@ bool oche_buffers_print_sizes(const struct oche_buffers_input *input, FILE *out)
         print_thresholds(&model, out);
         if (input->priorities > 1)
             print_priorities(&model, out);
-        if (input->kmin_bytes != OCHE_NEVER)
-            yes = print_verdict(&model, out);
-        yes &= input->headroom_bytes >= needed(&model);
+        yes = print_verdict(&model, out);
+        yes &= input->headroom_bytes >= needed(&model) && xoff_fits(&model);
     }
     free(model.ports);
     return yes;

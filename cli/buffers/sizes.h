@@ -42,14 +42,18 @@ struct oche_buffers_input {
     double beta;         /* alpha times the priorities; 0: as many as those, alpha is 1 */
     bool by_beta;        /* with fewer priorities, beta stays the same and not alpha */
     uint64_t kmin_bytes; /* kmin to check; OCHE_NEVER: none */
+    uint64_t kmax_bytes; /* kmax to check, at least kmin; OCHE_NEVER: none */
+    double pmax;         /* probability of a mark at kmax; negative: not given */
+    uint64_t xoff_bytes; /* static PFC threshold to check; 0: none, the largest that fits */
 };
 
 /* Replaces automatic values by those of a scenario's switch with these ports. */
 void oche_buffers_fill_in(struct oche_buffers_input *input);
 
 /*
- * Prints the calculation; nothing in `input` is automatic. Returns true if the headroom fits into
- * the memory and kmin, if there is one, is sure to act before PFC with the dynamic threshold.
+ * Prints the calculation; nothing in `input` is automatic. Returns true if the headroom and a given
+ * xoff fit into the memory and kmin, if there is one, is sure to act before PFC: with the dynamic
+ * threshold, or with the static one if xoff is given.
  */
 bool oche_buffers_print_sizes(const struct oche_buffers_input *input, FILE *out);
 

@@ -22,7 +22,7 @@ void oche_unfit_take(struct oche_unfit *unfit, const struct oche_world *world);
 /* For the files of this folder. */
 void __attribute__((format(printf, 2, 3)))
 oche_unfit_say(struct oche_unfit *unfit, const char *format, ...);
-/* unfit_buffers.c */
+/* unfit_buffers.c; `oche buffers --check`, too */
 void oche_unfit_judge_buffers(struct oche_unfit *unfit, const struct oche_world *world);
 /* unfit_receivers.c */
 void oche_unfit_judge_receivers(struct oche_unfit *unfit, const struct oche_world *world);

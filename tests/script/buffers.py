@@ -108,7 +108,9 @@ def test_kinds_of_ports():
     claim("does not fit", full.returncode == 1 and "It would do for 3 priorities" in full.stdout,
           full)
     last = paper("--kmin", "5KB", "--cable", "100m").stdout
-    claim("the verdict comes last", last.endswith("the bound is 0.227 times kmin\n"))
+    claim("the verdict comes last", last.endswith(
+        "static threshold: ECN may come after PFC; kmin may be at most 1,132 B, less than a "
+        "frame\n"))
 
 
 def test_defaults():
@@ -208,7 +210,7 @@ def test_json():
                   f" = {int(kind['ecn_bound_bytes'] * 10) / 10:,.1f} B" in text and
                   kind["sure"] == (": not sure" not in text), None)
             claim(f"{options}: changes", kind["changes"] ==
-                  re.findall(r"^    (switch\.\w+=.*)$", text, re.M), None)
+                  re.findall(r"^    (switch\.[\w.]+=.*)$", text, re.M), None)
         claim(f"{options}: switches", (document["switches"] == []) == ("S = B - H" not in text))
     done = run("--check", scenario("none.yaml"), "--json")
     claim("no scenario", done.returncode == 2 and done.stdout == "", done)
@@ -234,8 +236,8 @@ def test_check():
     done = run(*in_use, scenario("demo.yaml"))
     claim("two rates", done.stdout.split(": ", 1)[1].startswith(
         "B = 32,000,000 B, kmin 25,000 to 100,000 B, kmax 100,000 to 400,000 B (by the port's rate)"
-        "\n") and "  kmin 25,000 B at its slowest port, 100,000 B at its fastest, which marks last:"
-        "\n" in done.stdout, done)
+        "\n") and "  kmin by port: 25,000 B at the slowest, 100,000 B at the fastest; the largest "
+        "decides\n" in done.stdout, done)
     done = run("--check", scenario("demo.yaml"))
     claim("kinds of switches", re.findall(r"^(\d+ \w+) switches", done.stdout, re.M) ==
           ["8 ToR", "8 aggregation", "4 core"], done)
@@ -281,8 +283,8 @@ def test_check():
     claim("loop", done.returncode == 0 and "\nflow 0, host2 to host0, can never arrive: " in
           done.stdout and "\nThe routes allow a cyclic buffer dependency: leaf1:spine0 → "
           "spine0:leaf1 → leaf1:spine0, class 0. " in done.stdout and
-          "one port can feed m = 1 other; " in done.stdout and "incast of 1 port pauses" in
-          done.stdout, done)
+          "one port can feed m = 1 other; " in done.stdout and "  no incast, one port "
+          "feeds a queue: it is paused from " in done.stdout, done)
     done = run("--check", scenario("loop.yaml"), "--set", "congestion_control=dcqcn", "--set",
                "switch.mechanisms=iofd")
     claim("deflected out of a loop", done.returncode == 0 and "can arrive only if it is deflected, "
@@ -331,19 +333,97 @@ def test_advice():
         claim(f"{name} {sets} is not sure", done.returncode == 1 and
               "\nECN is not sure to act before PFC: "
               "make one of the changes listed\n" in done.stdout, done)
-        advice = set(re.findall(r"^    (switch\.\w+=\S+)", done.stdout, re.M))
+        advice = set(re.findall(r"^    (switch\.[\w.]+=\S+)", done.stdout, re.M))
         keys = {one.split("=")[0] for one in advice}
+        # Of the scenarios' tiers only demo.yaml's ToR switches need less.
+        section = "switch.tor" if name == "demo.yaml" else "switch"
         claim(f"{name} {sets}: there is advice", {
-            "switch.kmin", "switch.threshold" if name == "thresholds.yaml" else "switch.buffer"} <=
-              keys, done)
+            f"{section}.kmin",
+            f"{section}.threshold" if name == "thresholds.yaml" else f"{section}.buffer"} <= keys,
+              done)
         # Advice is for one kind of switch; a scenario may have several: the strictest of each.
         for key in keys:
             tried = [run("--check", scenario(name), *given, "--set", one).returncode
                      for one in advice if one.startswith(key + "=")]
             claim(f"{name} {sets}: {key} does", 0 in tried, done)
-        kmin = min(int(one[12:-1]) for one in advice if one.startswith("switch.kmin="))
+        kmin = min(int(one.split("=")[1][:-1]) for one in advice if ".kmin=" in one)
         claim(f"{name} {sets}: kmin is the largest", run(
-            "--check", scenario(name), *given, "--set", f"switch.kmin={kmin + 1}B").returncode == 1)
+            "--check", scenario(name), *given, "--set",
+            f"{section}.kmin={kmin + 1}B").returncode == 1)
+
+
+def test_given_thresholds():
+    """kmax, pmax and xoff of the default switch: S = 29,853,568 B, 2 priorities, 32 ports. By hand:
+    an incast of 31 ports pauses where q/31 = S - q, 31/32 S = 28,920,644 B, or 31 x S/64; in the
+    worst case at S/96 = 310,974 B, where 20 % x 210,974/300,000 are
+    marked."""
+    limit = ("configure kmin <= 310,974 B (dynamic threshold): sure with data in all 2 priorities, "
+             "on any routes\n")
+    claim("what to configure", raw().stdout.endswith("\n" + limit))
+    claim("one priority", raw("-p", "1").stdout.endswith(
+        "sure with data in 1 priority, on any routes\n"))
+    claim("nothing to configure", paper("--xoff", "24KB").stdout.endswith(
+        "\nno kmin of a frame or more is sure (static threshold): 750 B with data in all 8 "
+        "priorities, on any routes\n"))
+    done = raw("--kmin", "100KB", "--kmax", "400KB", "--pmax", "0.2")
+    for line in ("kmax 400,000 B: above it every packet is marked, at it 20 %\n",
+                 "    one queue, incast of 31 ports: PAUSE from 28,920,644 B on, above kmax: every "
+                 "packet is marked by then\n",
+                 "    one queue, incast of 31 ports: PAUSE from 14,460,322 B on, above kmax: every "
+                 "packet is marked by then\n",
+                 "    worst case, all queues as long: PAUSE from 310,974 B on, before every packet "
+                 "is marked: 14.1 % are by then\n",
+                 "    worst case, all queues as long: PAUSE from 14,576 B on, below kmin: none is "
+                 "marked by then\n"):
+        claim(f"says {line!r}", done.returncode == 0 and line in done.stdout, done)
+    done = raw("--kmax", "29MB")
+    claim("kmax alone", done.returncode == 0 and "kmax 29,000,000 B: above it every packet is "
+          "marked\n" in done.stdout and "PAUSE from 28,920,644 B on, before every packet is "
+          "marked\n" in done.stdout and "\nkmin 29" not in done.stdout, done)
+    # xoff decides where it is given: 300,000 B / 32 ports, an incast at 31 x 300,000 B.
+    for kmin, status in (("9375B", 0), ("9376B", 1)):
+        done = raw("--xoff", "300KB", "--kmin", kmin, "--kmax", "10MB")
+        claim(f"xoff and {kmin}", done.returncode == status and
+              "  t_PFC = xoff = 300,000 B, given\n" in done.stdout and
+              "t_ECN < t_PFC / n = 300,000 B / 32 = 9,375.0 B\n" in done.stdout and
+              "\nconfigure kmin <= 9,375 B (static threshold): " in done.stdout and
+              "PAUSE from 9,300,000 B on, before every packet is marked\n" in done.stdout, done)
+    done = raw("--xoff", "466463B")
+    claim("too much", done.returncode == 1 and
+          "  t_PFC = xoff = 466,463 B, given: TOO MUCH; packets may be lost\n" in done.stdout, done)
+    document = json.loads(raw("--xoff", "300KB", "--kmin", "9376B", "--kmax", "10MB",
+                              "--json").stdout)
+    claim("JSON", (document["xoff_bytes"], document["kmax_bytes"], document["pmax"],
+                   document["incast_pauses_from_static_bytes"], document["kmin_sure_static"],
+                   document["kmin_sure_dynamic"], document["yes"]) ==
+          (300000, 10000000, None, 9300000, False, True, False))
+    claim("not too much", raw("--xoff", "466462B").returncode == 0)
+
+
+def test_several_answers():
+    """A scenario's check says which of its two limits to configure, and what has no effect."""
+    with tempfile.TemporaryDirectory() as place:
+        path = os.path.join(place, "rack.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("topology: {type: leaf_spine, leaves: 2, spines: 4, hosts_per_leaf: 20}\n"
+                       "switch: {buffer: 32MB}\ncongestion_control: dcqcn\n"
+                       "workload: {type: incast, degree: 12, bytes: 1MB}\n")
+        done = raw("--check", path)
+        claim("two limits", done.returncode == 1 and
+              "  kmin 800,000 B: not sure; it may be at most 609,365 B\n"
+              "  configure kmin <= 403,382 B: sure with data in all 2 priorities; 609,365 B only "
+              "in 1\n" in done.stdout, done)
+        claim("only the leaves", "    switch.leaf.kmin=609365B (of all its ports; now 100,000 B at "
+              "the slowest)\n    switch.leaf.beta=" in done.stdout, done)
+        for change in re.findall(r"^    (switch\.leaf\.\S+)", done.stdout, re.M):
+            claim(f"{change} is enough", raw("--check", path, "--set", change).returncode == 0)
+        claim("no remark", "nothing comes of it" not in done.stdout, done)
+        said = ("switch.xoff: nothing comes of it with threshold: dynamic; make that static, or "
+                "set beta")
+        done = raw("--check", path, "--set", "switch.xoff=100KB")
+        claim("xoff has no effect", f"\n\n{said}\n\nECN is not sure" in done.stdout, done)
+        document = json.loads(raw("--check", path, "--set", "switch.xoff=100KB", "--json").stdout)
+        claim("and in JSON", document["remarks"] == [said])
 
 
 BAD = [
@@ -371,6 +451,17 @@ BAD = [
     (["--cable", "1e9km"], "oche buffers: --cable 1e9km: is more than 1000 km; write less"),
     (["--cable", "1m", "--delay", "5ns"],
      "oche buffers: --cable and --delay say the same; give one"),
+    (["--kmin", "2KB", "--kmax", "1KB"],
+     "oche buffers: --kmax is below --kmin, 2000 bytes; give at least that"),
+    (["--pmax", "0.2", "--kmax", "1KB"],
+     "oche buffers: --pmax is of queues between kmin and kmax; give --kmin and --kmax, too"),
+    (["--pmax", "20"], "oche buffers: --pmax 20: 20 is out of range; from 0 to 1; did you "
+     "mean \"20%\"?"),
+    (["--xoff", "100KB", "--alpha", "1"],
+     "oche buffers: --xoff is the static threshold, --alpha is of the dynamic one; give one of "
+     "them"),
+    (["--check", scenario("incast.yaml"), "--xoff", "3KB"],
+     "oche buffers: --check takes sizes from the scenario; change them with --set"),
     (["--alpha", "1", "--beta", "3"],
      "oche buffers: --alpha 1 makes beta 2 with 2 priorities, and --beta says 3; give one of them"),
     (["--preset", "paper", "--alpha", "1/8", "--beta", "8"],
@@ -414,7 +505,8 @@ def test_bad_input():
 
 def main():
     for test in (test_paper, test_defaults, test_formula, test_kinds_of_ports, test_presets,
-                 test_check, test_tiers, test_advice, test_json, test_bad_input):
+                 test_given_thresholds, test_several_answers, test_check, test_tiers,
+                 test_advice, test_json, test_bad_input):
         test()
     return report()
 
