@@ -7,6 +7,7 @@
  *   qp_numbers.c      the queue pair numbers that are free
  *   transmit.c        from the NIC's packets to datagrams
  *   receive.c         from datagrams to the NIC's packets
+ *   refuse.c          requests for a connection where no process has a queue pair 1
  *   reorder_memory.c  memory for payloads that arrive behind a gap
  *   cc_tuning.c       congestion control's parameters, from the line's rate and round trips
  *   shared_senders.c  senders that the processes of one address count together
@@ -245,6 +246,12 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
  */
 void device_grh(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES])
     OCHE_NEEDS(device_lock);
+/*
+ * Answers a packet for queue pair 1 if there is none and it requests a connection: nobody listens
+ * here (refuse.c).
+ */
+void device_refuse(struct oche_device *device, const struct oche_address *from,
+                   const struct oche_packet *packet, oche_time now) OCHE_NEEDS(device_lock);
 bool transmit_create(struct oche_device *device) OCHE_NEEDS(device_lock);
 void transmit_destroy(struct oche_device *device) OCHE_NEEDS(device_lock);
 /* Sends the packets that are due, until a socket's buffer is full. Returns their number. */

@@ -361,6 +361,8 @@ static struct oche_qp *make_qp(struct oche_device *device, const struct oche_qp_
     if (qp == NULL)
         disown(device, memory);
     device->qp_count += qp != NULL && config->qpn != OCHE_CM_QPN;
+    if (qp != NULL && config->qpn == OCHE_CM_QPN)
+        oche_services_manage(&device->services, &device->share, true);
     return qp;
 }
 
@@ -455,6 +457,8 @@ void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
                              device_owned(qp)->has_received || oche_qp_has_worked(qp),
                              oche_device_now(device));
     device->qp_count -= oche_qp_number(qp) != OCHE_CM_QPN;
+    if (oche_qp_number(qp) == OCHE_CM_QPN)
+        oche_services_manage(&device->services, &device->share, false);
     oche_qp_destroy(qp);
     disown(device, qp);
     oche_device_unlock(device);

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "core/cm/mad.h"
 #include "core/wire/bytes.h"
 #include "core/wire/extension.h"
 #include "device/internal.h"
@@ -197,8 +198,11 @@ static void give_packet(struct oche_device *device, struct arrival *arrival,
     oche_ip_header_set_id(&arrival->header, checked->id);
     device->arriving = &arrival->header;
     oche_nic_receive(device->nic, packet, arrival->now);
-    if (OCHE_UNLIKELY(!checked->known))
+    if (OCHE_UNLIKELY(!checked->known)) {
+        if (OCHE_UNLIKELY(packet->dest_qpn == OCHE_CM_QPN))
+            device_refuse(device, arrival->from, packet, arrival->now);
         return;
+    }
     if (OCHE_UNLIKELY(service == OCHE_SERVICE_UC))
         atomic_fetch_add_explicit(&device->unreliable_arrivals, 1, memory_order_relaxed);
     if (OCHE_LIKELY(service == OCHE_SERVICE_RC || service == OCHE_SERVICE_RC_EXTENDED))
@@ -226,7 +230,7 @@ static uint32_t packet_bytes(const struct oche_datagram_in *in, uint32_t at)
 
 /*
  * Forwards a connection manager's packet for another process. Returns its bytes, or 0 if the packet
- * is ours, or has no process.
+ * is ours, or has no process: then nobody has a queue pair 1 (refuse.c).
  */
 static uint32_t forward_management(struct oche_device *device, const struct oche_datagram_in *in,
                                    const uint8_t *bytes, uint32_t count, oche_time now)

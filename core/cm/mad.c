@@ -335,6 +335,29 @@ void oche_cm_write(const struct oche_cm_message *message, uint8_t mad[OCHE_MAD_B
            message->private_data, message->private_bytes);
 }
 
+bool oche_cm_write_refusal(const struct oche_cm_message *request, uint8_t mad[OCHE_MAD_BYTES])
+{
+    struct oche_cm_message refusal = {.kind = OCHE_CM_REJ, .tid = request->tid};
+
+    switch (request->kind) {
+    case OCHE_CM_REQ:
+        refusal.remote_id = request->local_id;
+        refusal.about = OCHE_CM_ABOUT_REQ;
+        refusal.reason = OCHE_CM_REASON_INVALID_SERVICE;
+        break;
+    case OCHE_CM_SIDR_REQ:
+        refusal.kind = OCHE_CM_SIDR_REP;
+        refusal.local_id = request->local_id;
+        refusal.service_id = request->service_id;
+        refusal.status = OCHE_CM_SIDR_UNSUPPORTED;
+        break;
+    default:
+        return false;
+    }
+    oche_cm_write(&refusal, mad);
+    return true;
+}
+
 /* ---- rdma_cm's part ---- */
 
 bool oche_cma_read(const uint8_t *data, size_t bytes, struct oche_cma_header *header)

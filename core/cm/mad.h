@@ -146,6 +146,12 @@ enum oche_cm_error oche_cm_read(const uint8_t *mad, size_t bytes, struct oche_cm
  */
 void oche_cm_write(const struct oche_cm_message *message, uint8_t mad[OCHE_MAD_BYTES]);
 
+/*
+ * Writes the refusal of a REQ or SIDR REQ for a service that nobody listens to. Returns false, and
+ * writes nothing, if the message is no such request.
+ */
+bool oche_cm_write_refusal(const struct oche_cm_message *request, uint8_t mad[OCHE_MAD_BYTES]);
+
 /* Returns the most private data that the kind has, in bytes. */
 uint8_t oche_cm_private_bytes(uint8_t kind);
 

@@ -36,5 +36,5 @@ unsigned oche_management_slot(const struct oche_services *services,
         id = message.remote_id;
         break;
     }
-    return id == 0 ? share->slot : id >> (32 - OCHE_SLOT_BITS);
+    return id == 0 ? oche_services_manager(services, share) : id >> (32 - OCHE_SLOT_BITS);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the process that a connection manager's packet is for. All these packets go to queue pair
- * 1, which the kernel steers to the first process (reuseport.h); every process has its own queue
- * pair 1. A request for a service goes to the process that listens to it (services.h). All other
- * messages have a communication ID of ours, whose uppermost bits are a slot.
+ * Finds the process that a connection manager's packet is for. All of these packets go to queue
+ * pair 1, which the kernel steers to the first process (reuseport.h). Every process that uses
+ * rdma_cm has its own queue pair 1. A request for a service goes to the process that listens to it
+ * (services.h), or to one that has a queue pair 1 and refuses it. If no process has one, the device
+ * refuses the request (refuse.c). All other messages have a communication ID of ours, whose
+ * uppermost bits are a slot.
  */
 #ifndef OCHE_DEVICE_SHARED_MANAGEMENT_H
 #define OCHE_DEVICE_SHARED_MANAGEMENT_H

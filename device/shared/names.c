@@ -23,6 +23,7 @@
  * one process never touch, as the kernel would join them.
  */
 #define UNUSED        OCHE_SLOTS /* behind the slots: locked while the file is being removed */
+#define MANAGERS      (2 * OCHE_SLOTS)   /* a byte for each process that has a queue pair 1 */
 #define SERVICES      (INT64_C(1) << 62) /* services are from here on */
 #define SERVICE_BYTES (2 * OCHE_SLOTS)   /* at most OCHE_SLOTS of them are held */
 #define SERVICE_BITS  55                 /* bits of a service's place */
@@ -523,4 +524,23 @@ int oche_names_service_slot(const struct oche_names *names, uint64_t id)
         found.l_len < 1 || found.l_len > OCHE_SLOTS)
         return -1;
     return (int)found.l_len - 1;
+}
+
+bool oche_names_take_manager(const struct oche_names *names)
+{
+    return take(names->file, MANAGERS + names->slot, 1);
+}
+
+void oche_names_release_manager(const struct oche_names *names)
+{
+    give(names->file, MANAGERS + names->slot, 1);
+}
+
+int oche_names_manager_slot(const struct oche_names *names)
+{
+    struct flock found;
+
+    if (!is_locked(names->file, MANAGERS, OCHE_SLOTS, &found) || found.l_start < MANAGERS)
+        return -1;
+    return (int)(found.l_start - MANAGERS);
 }

@@ -18,9 +18,10 @@
  *
  * Each address and port has a file there, net-NETWORK-ADDRESS-PORT. NETWORK is the network
  * namespace, since an address belongs to one and a folder does not. A name is a locked byte range
- * of the file (F_OFD_SETLK): a slot is the byte of its number, a service a range far behind. The
- * kernel drops the locks when the process ends. A forked child keeps none once it has closed the
- * descriptor. Locks are never waited for, so a stopped process blocks no other.
+ * of the file (F_OFD_SETLK): a slot is the byte of its number, a service a range far behind, and a
+ * process with a queue pair 1 has one more byte between them. The kernel drops the locks when the
+ * process ends. A forked child keeps none once it has closed the descriptor. Locks are never waited
+ * for, so a stopped process blocks no other.
  *
  * Each slot has an inbox there: a Unix datagram socket whose name is the file's name and ".SLOT".
  * Other users cannot reach it: they could send descriptors, and closing one may take a long time.
@@ -87,5 +88,11 @@ bool oche_names_take_service(const struct oche_names *names, uint64_t id);
 void oche_names_release_service(const struct oche_names *names, uint64_t id);
 /* Returns the slot of another process that has the service; -1: none. */
 int oche_names_service_slot(const struct oche_names *names, uint64_t id);
+
+/* Lets other processes know that this one has a queue pair 1. Returns false, with errno, if not. */
+bool oche_names_take_manager(const struct oche_names *names);
+void oche_names_release_manager(const struct oche_names *names);
+/* Returns the slot of another process that has a queue pair 1; -1: none. */
+int oche_names_manager_slot(const struct oche_names *names);
 
 #endif

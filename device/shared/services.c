@@ -48,6 +48,15 @@ void oche_services_clear(struct oche_services *services, const struct oche_shari
 {
     while (services->first != NULL)
         oche_services_release(services, share, services->first->id);
+    oche_services_manage(services, share, false);
+}
+
+void oche_services_manage(struct oche_services *services, const struct oche_sharing *share,
+                          bool manages)
+{
+    if (share->fd >= 0 && services->manages && !manages)
+        oche_names_release_manager(&share->names);
+    services->manages = manages && (share->fd < 0 || oche_names_take_manager(&share->names));
 }
 
 void oche_services_take_again(const struct oche_services *services,
@@ -57,6 +66,8 @@ void oche_services_take_again(const struct oche_services *services,
          service = service->next)
         if (!oche_names_take_service(&share->names, service->id))
             continue; /* another process has taken it, and gets the requests */
+    if (services->manages && !oche_names_take_manager(&share->names))
+        return; /* requests that nobody listens to go to another process */
 }
 
 bool oche_services_has(const struct oche_services *services, uint64_t id)
@@ -75,12 +86,23 @@ bool oche_services_taken(const struct oche_services *services, const struct oche
            (share->fd >= 0 && oche_names_service_slot(&share->names, id) >= 0);
 }
 
+unsigned oche_services_manager(const struct oche_services *services,
+                               const struct oche_sharing *share)
+{
+    const int slot =
+        share->fd >= 0 && !services->manages ? oche_names_manager_slot(&share->names) : -1;
+
+    return slot >= 0 ? (unsigned)slot : share->slot;
+}
+
 unsigned oche_services_slot(const struct oche_services *services, const struct oche_sharing *share,
                             uint64_t id)
 {
     int slot = -1;
 
-    if (share->fd >= 0 && !oche_services_has(services, id))
+    if (oche_services_has(services, id))
+        return share->slot;
+    if (share->fd >= 0)
         slot = oche_names_service_slot(&share->names, id);
-    return slot >= 0 ? (unsigned)slot : share->slot;
+    return slot >= 0 ? (unsigned)slot : oche_services_manager(services, share);
 }

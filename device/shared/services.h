@@ -18,6 +18,7 @@ struct oche_taken_service {
 
 struct oche_services {
     struct oche_taken_service *first; /* those that this process has taken */
+    bool manages;                     /* this process has a queue pair 1 */
 };
 
 /*
@@ -30,6 +31,12 @@ void oche_services_release(struct oche_services *services, const struct oche_sha
                            uint64_t id);
 /* Releases all services of the process. */
 void oche_services_clear(struct oche_services *services, const struct oche_sharing *share);
+/*
+ * Notes that this process has a queue pair 1, or has none any more. If the others cannot be told,
+ * they do not pass on requests that nobody listens to.
+ */
+void oche_services_manage(struct oche_services *services, const struct oche_sharing *share,
+                          bool manages);
 /* Takes all of them again where the names were lost (oche_sharing_restore_names). */
 void oche_services_take_again(const struct oche_services *services,
                               const struct oche_sharing *share);
@@ -39,8 +46,14 @@ bool oche_services_has(const struct oche_services *services, uint64_t id);
 bool oche_services_taken(const struct oche_services *services, const struct oche_sharing *share,
                          uint64_t id);
 /*
- * Returns the slot of the process that listens to the service; our own if there is none. Costs a
- * system call, for services that strangers choose.
+ * Returns the slot of a process with a queue pair 1; our own if we have one, or nobody has. Costs a
+ * system call if we have none.
+ */
+unsigned oche_services_manager(const struct oche_services *services,
+                               const struct oche_sharing *share);
+/*
+ * Returns the slot of the process that listens to the service; if there is none, as
+ * oche_services_manager. Costs a system call, for services that strangers choose.
  */
 unsigned oche_services_slot(const struct oche_services *services, const struct oche_sharing *share,
                             uint64_t id);

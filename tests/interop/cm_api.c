@@ -532,7 +532,6 @@ int main(void)
         TEST(endpoints),   TEST(multicast),
     };
 
-    /* Its own: if an address's first process has no connection manager, it sends no REJ. */
     setenv("OCHE_DEVICE", "127.34.0.15", 0);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
