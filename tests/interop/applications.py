@@ -30,8 +30,8 @@ LIMIT = 90  # seconds for one of them; a loaded machine is slow
 ADDRESS = f"127.{33 + os.getpid() // 250 % 200}.{os.getpid() % 250}.3"  # of this run alone
 RC, UD = "rc_verbs,ud_verbs", "ud_verbs"
 MPI_PYTHON = "/usr/bin/python3"  # Debian's, which has mpi4py
-# By words of their commands: a ring of messages over RC, which MPI_PROGRAM also sends; Gloo, whose
-# headers take g++ several seconds; HPCC, which computes.
+# Selected by words of their commands: a ring of messages over RC (MPI_PROGRAM also sends these);
+# Gloo, because g++ takes several seconds for its headers; HPCC, which computes.
 LONGER = ("ringtest -n 65536 -l 100", "gloo_data", "hpcc")
 # Two processes: messages of four sizes, a reduction, an exchange, one-sided; all data looked at.
 MPI_PROGRAM = """\
@@ -58,7 +58,7 @@ print("data right at", rank, flush=True)
 """
 
 
-# Programs of ours that are compiled first: what they are called, of what file, how.
+# Programs of ours that are compiled first: name, source file, and how to compile it.
 COMPILED = {
     "mpi_data": ("mpi_data.c", [["mpicc.mpich", "-O1"]], []),
     "gloo_data": ("gloo_data.cc", [["g++", "-std=c++17"], ["clang++", "-std=c++17"]], ["-lgloo"]),
@@ -152,14 +152,15 @@ class Application:
 
 
 def ucx(what, test, options, tls):
-    # -f: the last line alone, whose last number is messages in a second.
+    # -f: prints only the last line. Its last number is messages per second.
     return Application(what, f"ucx_perftest -f -w 100 -t {test} {options}",
                        r"(?m)^ *\d{3,} +([\d.]+ +){6}[1-9]", server="-p {port}",
                        client="-p {port} 127.0.0.1", tls=tls, files=True)
 
 
 def uct(what, test, wire):
-    """UCX's lower half, which uses the device's atomics; its upper half needs others, too."""
+    """UCX's lower half, which uses the device's atomics. Its upper half needs atomics of other
+    sizes."""
     return Application(what, f"ucx_perftest -f -w 100 -t {test} -d oche_lo_v4:1 -x rc_verbs -s 8 "
                        "-n 200", r"(?m)^ *\d{3,} +([\d.]+ +){6}[1-9]", server="-p {port}",
                        client="-p {port} 127.0.0.1", files=True, wire=wire)
@@ -261,7 +262,7 @@ def listened(port):
 
 
 class Side:
-    """A process in a group of its own, so that what it starts ends with it."""
+    """A process in a group of its own, so that processes that it starts end with it."""
 
     def __init__(self, oche, row, words, folder, capture=None):
         environment = {name: value for name, value in os.environ.items()

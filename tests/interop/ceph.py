@@ -25,7 +25,7 @@ import pairs
 OSDS = 3
 ADDRESS = "127.0.0.1"
 LIMIT = 90  # seconds until the cluster is up
-# Only the settings for RDMA. By default buffers of 128 KB each would take 4 GB a process.
+# Only the settings for RDMA. Default buffers of 128 KB each would take 4 GB per process.
 CONFIGURATION = """\
 [global]
 fsid = {fsid}

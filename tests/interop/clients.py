@@ -77,7 +77,7 @@ TWO_SIZES = [("RC", "WRITE", "ib_write_bw", "-n 5 -s 2"),
 
 
 def lists(oche):
-    """ibv_devices and ibv_devinfo, and a pair without options: what is wrong, or None."""
+    """Checks ibv_devices, ibv_devinfo, and a pair without options. Returns the error, or None."""
     for words in (["ibv_devices"], ["ibv_devinfo", "-v"]):
         done = subprocess.run([oche, "exec", "--device", pairs.SERVER, "--"] + words, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
@@ -90,7 +90,8 @@ def lists(oche):
 
 
 def firsts(entries):
-    """The first two entries of each client and transport; of what measures latency, the first."""
+    """The first two entries of each client and transport; for a client that measures latency, only
+    the first."""
     seen = {}
     for entry in entries:
         seen.setdefault((entry[0], entry[2]), []).append(entry)

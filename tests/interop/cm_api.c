@@ -192,7 +192,7 @@ static void depths(void **state)
     param.responder_resources = (uint8_t)(attr.max_qp_rd_atom + 1);
     CM_FAILS(rdma_accept(asked, &param), EINVAL);
     param.responder_resources = 4; /* less than was asked for */
-    param.initiator_depth = 9;     /* more than the peer has */
+    param.initiator_depth = 9;     /* more than the peer's limit */
     CM_WORKS(rdma_accept(asked, &param));
     event = cm_next(cm_asking, RDMA_CM_EVENT_CONNECT_RESPONSE);
     assert_int_equal(event->param.conn.initiator_depth, 4);
@@ -241,7 +241,7 @@ static void notified(void **state)
     assert_int_equal(cm_take(cm_serving, RDMA_CM_EVENT_DISCONNECTED), 0);
     assert_int_equal(cm_take(cm_asking, RDMA_CM_EVENT_TIMEWAIT_EXIT), 0);
     assert_int_equal(cm_take(cm_serving, RDMA_CM_EVENT_TIMEWAIT_EXIT), 0);
-    CM_WORKS(rdma_disconnect(client)); /* again, as programs do */
+    CM_WORKS(rdma_disconnect(client)); /* a second call, as some programs make */
     destroy(client);
     destroy(server);
 }
@@ -492,7 +492,7 @@ static void endpoints(void **state)
     rdma_freeaddrinfo(client.found);
 }
 
-/* ---- what there is not ---- */
+/* ---- things that do not exist ---- */
 
 static void multicast(void **state)
 {

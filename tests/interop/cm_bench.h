@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both ends of connections by address in one program, through rdma_cm's interface alone: it also
- * compiles against, and runs on, the stock librdmacm where there is a device. The address is that
- * of OCHE_DEVICE.
+ * Both ends of rdma_cm connections in one program. It uses only the interface of rdma_cm, so it
+ * also compiles with the stock librdmacm, and runs on it where there is a device. OCHE_DEVICE gives
+ * the address.
  */
 #ifndef OCHE_TESTS_INTEROP_CM_BENCH_H
 #define OCHE_TESTS_INTEROP_CM_BENCH_H

@@ -162,7 +162,7 @@ def beside(kind, port, programs, honest_port):
 
 
 def half_open(port):
-    """The program accepts all; nobody confirms."""
+    """The program accepts every request; the peers never confirm."""
     server = serve(SERVER, port, "auto")
     beside("REQ", port, [server], port)
     must(connect(port) < CONNECTS, "afterwards")

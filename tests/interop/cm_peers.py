@@ -109,7 +109,7 @@ def connected(port, *how):
 
 
 def neighbour(address):
-    """Another process of the address, which has nothing to do with it."""
+    """Another process of the address, not related to the program."""
     program = Program(address, "serve", address, pairs.free_port())
     program.line("listening")
     return program
@@ -261,7 +261,7 @@ def does_not_answer_data(port):
 
 
 def ends_as_programs_do(port):
-    """If a program ends without being killed, its peers hear of it at once."""
+    """If a program ends without being killed, its peers learn it at once."""
     for end in (lambda client: client.order("q"), lambda client: client.order("u"),
                 lambda client: client.process.terminate()):
         server, client = connected(port)

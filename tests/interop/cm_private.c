@@ -16,7 +16,7 @@ static void fill(unsigned seed)
         sent[i] = (uint8_t)(1 + (seed * 31 + i * 7) % 255);
 }
 
-/* `most` is how much the kind has. */
+/* `most`: the largest private data of this kind of message. */
 static void is_what_was_sent(const void *data, uint8_t bytes, size_t length, size_t most)
 {
     static const uint8_t nothing[256];

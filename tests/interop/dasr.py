@@ -28,7 +28,7 @@ DATA, BURST, SHARE, ACK = 1, 2, 3, 4  # records of wire_watch
 WINDOW = 24  # packets
 SLACK = 0.15
 QUIET = 20e6  # ns without a packet of the short flow, before a burst
-FRAME = 1082  # bytes of a full packet as the token bucket counts it
+FRAME = 1082  # bytes of a full packet in the token bucket's count
 MARK_AT = 1.0  # of the port's packets a second: 30 packets more than that, and what comes is marked
 BUFFER = 1000000
 OCHE = ["--recovery", "selective_repeat,rto=measured,rto_low=50ms,rto_high=200ms,window=4096"]
@@ -70,8 +70,8 @@ class Epochs:
         return found
 
     def silence(self, begin, end):
-        """The longest time, between `begin` and `end`, in which the receiver has sent nothing to
-        the long flow's sender, whose packets it acknowledges all the time."""
+        """The longest time, between `begin` and `end`, in which the receiver sent nothing to the
+        long flow's sender. The receiver acknowledges this flow's packets all the time."""
         when = [t for t, _ in self.shares]
         i, k = bisect.bisect_left(when, begin), bisect.bisect_right(when, end)
         marks = [begin, *when[i:k], end]
@@ -129,7 +129,8 @@ class Epochs:
 
 
 def mark(mbps):
-    """Marks where the port's queue is longer than 30 packets, by a bucket that empties like it."""
+    """Marks packets if the port's queue is longer than 30 packets. A token bucket of the same rate
+    stands for the queue."""
     rules = (f"table netdev dasr {{\n chain marks {{\n  type filter hook egress device "
              f"data{incast.RECEIVER} priority 0; policy accept;\n  ip ecn != 0 limit rate over "
              f"{int(mbps * 1e6 / 8 / FRAME * MARK_AT)}/second burst 30 packets ip ecn set ce\n }}\n"

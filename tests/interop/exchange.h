@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The out-of-band exchange that connects queue pairs of two processes: what each end must know of
- * the other, and steps at which both have arrived, over any connected stream socket.
+ * The out-of-band exchange that connects queue pairs of two processes, over any connected stream
+ * socket: the data that each end must know about the other, and barriers that both must reach.
  */
 #ifndef OCHE_TESTS_INTEROP_EXCHANGE_H
 #define OCHE_TESTS_INTEROP_EXCHANGE_H
@@ -16,7 +16,7 @@ struct endpoint {
     uint32_t rkey, qpn, psn, window_packets;
 };
 
-/* Sends `mine`, waits for `theirs`. False: the other process has gone. */
+/* Sends `mine`, and waits for `theirs`. Returns false if the other process has ended. */
 bool exchange_endpoints(int fd, const struct endpoint *mine, struct endpoint *theirs);
 /* Says that a step has been reached. */
 bool exchange_say(int fd, char step);

@@ -49,14 +49,14 @@ enum last {
     POSTED,   /* it posts messages, and ends */
     UNMAPPED, /* it posts messages, unmaps their memory, and ends: with them, or without */
     UNREAD,   /* messages and READs arrive while it does not poll, and it ends */
-    KILLED,   /* it pauses, and the server sends it SIGTERM at once */
+    KILLED,   /* the program pauses, and the server sends it SIGTERM at once */
 };
 
 struct way {
     const char *name;
     enum last last;
     enum ibv_qp_type type;
-    void (*leave)(void); /* does not return, if it is not NULL; else main does */
+    void (*leave)(void); /* called to end, and does not return; NULL: main returns */
 };
 
 static struct ibv_context *context;
@@ -439,7 +439,7 @@ static void post(struct ibv_qp *qp, const struct end *read_from, struct ibv_ah *
     need(ibv_post_send(qp, &wr, &bad) == 0, "ibv_post_send");
 }
 
-static unsigned completed; /* completions that nobody has waited for yet */
+static unsigned completed; /* completions that the program has not waited for yet */
 
 /* Polls once. Returns what is wrong, or NULL. */
 static const char *poll_once(void)
@@ -524,7 +524,8 @@ static const char *serve_last(int fd, struct ibv_qp *qp, const struct end *clien
         hear(fd);
         for (unsigned i = 0; i < MESSAGES; i++)
             post(qp, i % 2 ? client : NULL, NULL, 0);
-        for (unsigned i = 0; i < 10 && wrong == NULL; i++) /* it sends them */
+        /* these polls send the posted messages */
+        for (unsigned i = 0; i < 10 && wrong == NULL; i++)
             wrong = poll_once();
         say(fd);
         return wrong != NULL ? wrong : complete(MESSAGES);

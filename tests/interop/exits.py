@@ -16,7 +16,7 @@ import time
 import pairs
 
 INT, TERM, KILL = -signal.SIGINT, -signal.SIGTERM, -signal.SIGKILL
-# Way to end → status. POSTED: without a ping-pong before it.
+# Way to end → status. POSTED: the program ends this way without a ping-pong first.
 WAYS = {
     "return": 0, "exit": 0, "thread": 0, "beside": 0, "handler": 0, "quick_exit": 0, "_exit": 0,
     "_Exit": 0, "term": TERM, "int": INT, "again": TERM, "killed": TERM, "kill-later": KILL,
@@ -28,7 +28,7 @@ WAYS = {
 POSTED = {"unmapped": 0, "posted-rc": 0, "posted-uc": 0, "posted-ud": 0, "posted-ud-_exit": 0,
           "posted-ud-destroy": 0}
 ONLY_LONG = ["execve", "execvp", "execlp", "execle", "_Exit"]  # as others
-# Without oche exec's library: what the folder of libraries alone does.
+# Without the library of oche exec: only the folder of libraries is in use.
 BY_HAND = ["return", "thread", "quick_exit", "term", "killed", "posted-ud"]
 # A busy machine may keep the server from sending all before the client ends, the client from ending
 # before the library's own thread reads what is unmapped, and that thread from sending an ACK.

@@ -65,8 +65,8 @@ class Listener:
 
 
 def run_watched(oche, words, sides, files):
-    """One pair, and what another program sees of it. perftest's further chances (pairs.run) begin
-    with new captures, that of the interface among them."""
+    """Runs one pair while another program captures its packets. If perftest gets another chance
+    (pairs.run), all captures begin anew, including the interface's."""
     command, _, arguments = words.partition(" ")
     for _ in range(3):
         for name in files:
@@ -118,7 +118,8 @@ class Runs:
 
 
 def check_ports(words, packets, least=2, most=4, inside=range(61000, 65536)):
-    """Each side's packets leave from `least` to `most` ports, those of a queue pair from one."""
+    """Checks that each side's packets leave from `least` to `most` ports, and each queue pair's
+    packets from one port."""
     ports, of_qp = collections.defaultdict(set), collections.defaultdict(set)
     for packet in packets:
         ports[packet.source].add(packet.port)

@@ -34,7 +34,7 @@ def command(words, before=()):
 
 
 class Host:
-    """A namespace with two links, to the data's switch and to the other one."""
+    """A namespace with two links: to the switch for data, and to the other switch."""
 
     def __init__(self, number):
         self.number = number
@@ -55,8 +55,8 @@ class Host:
 
 
 class Switch:
-    """The receiver and its senders. The port to the receiver has `mbps` and a queue of `queue`
-    bytes: what finds no room there is lost."""
+    """The receiver and its senders. The port to the receiver has a rate of `mbps` and a queue of
+    `queue` bytes. Packets that find the queue full are lost."""
 
     def __init__(self, senders, mbps, queue):
         self.senders = senders
@@ -94,7 +94,8 @@ class Switch:
                  f"{mbps}mbit", "burst", str(BUCKET), "limit", str(queue)])
 
     def port_out(self, mbps, queue):
-        """Limits what leaves the receiver's host instead, and no longer what arrives there."""
+        """Limits the packets that leave the receiver's host, and no longer those that arrive at
+        it."""
         subprocess.run(["tc", "qdisc", "del", "dev", f"data{RECEIVER}", "root"],
                        capture_output=True, check=False)
         command(["tc", "qdisc", "replace", "dev", "data", "root", "tbf", "rate", f"{mbps}mbit",
@@ -206,9 +207,10 @@ def rate_of(said):
 
 def run(oche, switch, options, seconds, margin=1, verb="ib_write_bw", receiver=None,
         receiver_calls=False, **environment):
-    """Every sender writes to the receiver for `seconds`, of which the first and the last `margin`
-    do not count. `options`: of oche exec, at both ends; `receiver`: at the receiver instead.
-    `receiver_calls`: the receiver's programs are the clients, so that with ib_read_bw it reads."""
+    """Every sender writes to the receiver for `seconds`. The first and the last `margin` of this
+    time do not count. `options`: options of oche exec at the senders, and at the receiver unless
+    `receiver` is given. `receiver_calls`: the receiver's programs are the clients, so with
+    ib_read_bw the receiver reads."""
     environment = {"OCHE_STATS": "1", **environment}
     # The hosts share few processors: if a program that waits spins, its peers cannot run.
     options = ["--poll", "sleep", *options]

@@ -14,7 +14,7 @@ WARM_UP = 1  # seconds that servers have to listen
 
 
 def is_there(scheme):
-    """True if the kernel has this congestion control, or loads it."""
+    """True if the kernel has this congestion control or can load it."""
     with open("/proc/sys/net/ipv4/tcp_available_congestion_control", encoding="ascii") as names:
         return scheme in names.read().split()
 

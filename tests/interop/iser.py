@@ -96,7 +96,7 @@ class Target:
             self.tell("--lld iser " + words)
 
     def tell(self, words, must=True):
-        """Returns what tgtadm says, or None if it may fail and does."""
+        """Returns the output of tgtadm, or None if it failed and `must` is false."""
         done = subprocess.run(["tgtadm", *words.split()], capture_output=True, text=True,
                               check=False, timeout=applications.LIMIT)
         if must and done.returncode != 0:

@@ -19,8 +19,9 @@ import names
 import pairs
 
 RETRIES = 7  # perftest's
-# (client, side that is killed, timeout code). The time is 4.096 us * 2^code, and once more for each
-# retry. A perftest that only receives waits for ever, on any NIC; the requester gets an error.
+# (client, the side that is killed, timeout code). A peer is given up after 4.096 us * 2^code, and
+# the same time again for each retry. A perftest that only receives waits for ever on any NIC; only
+# the requester gets an error.
 CASES = [("ib_write_bw -D 60", "server", 14), ("ib_write_bw -D 60", "server", 16),
          ("ib_write_bw -D 60 -b", "client", 14), ("ib_read_bw -D 60", "server", 14),
          ("ib_send_bw -D 60", "server", 14)]

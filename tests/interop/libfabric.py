@@ -32,7 +32,7 @@ PINGPONGS = [
     ("SEND, UD", "-p 'verbs;ofi_rxd' -e rdm -c -I 100 -S 10000"),
     ("SEND, UD", "-p verbs -e dgram -c -I 100 -S 1000"),
 ]
-LIMIT = 30  # seconds for one of them
+LIMIT = 30  # seconds for one run
 # Open MPI's one-sided operations need one thread with this layer.
 MPI = ("mpirun --oversubscribe --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include "
        "'verbs;ofi_rxm' --mca osc pt2pt -np 3 ")

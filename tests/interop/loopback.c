@@ -315,7 +315,7 @@ static void drive_all(struct side *side)
     say(side, PHASE_BYE);
 }
 
-/* A message that would start again for ever ends with an error of the driver. */
+/* A message that would start again and again must end with an error of the driver. */
 static void drive_hopeless(struct side *side)
 {
     struct oche_completion done;
@@ -344,7 +344,7 @@ static void answer_hopeless(struct side *side)
 
 /* ---- a peer that is killed ---- */
 
-/* Everything of the dead one is free: its address, or its slot on the shared one. */
+/* Everything of the dead process must be free: its address, or its slot on the shared address. */
 static void check_nothing_left(const struct side *side)
 {
     struct side next = {.options = side->options, .name = "successor"};
@@ -392,7 +392,7 @@ static void drive_kill(struct side *side)
     check_nothing_left(side);
 }
 
-/* The other process: takes what comes, and checks it. */
+/* The other process: receives every message and checks it. */
 static void answer_all(struct side *side)
 {
     const uint64_t messages = side->options->bytes / side->options->message;

@@ -15,7 +15,7 @@ import zlib
 PORT = 4791
 REQ, MRA, REJ, REP, RTU, DREQ, DREP, SIDR_REQ, SIDR_REP = range(0x10, 0x19)
 TCP, UDP = 0x106, 0x111
-IP_MTU_DISCOVER, IP_PMTUDISC_DO = 10, 2  # no identification, which the ICRC has in it
+IP_MTU_DISCOVER, IP_PMTUDISC_DO = 10, 2  # no IP identification, which the ICRC would cover
 HEADERS = struct.pack(">BBHB3sI", 0x64, 0, 0xFFFF, 0, b"\0\0\1", 0) + struct.pack(
     ">II", 0x80010000, 1)
 

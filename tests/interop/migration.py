@@ -145,7 +145,7 @@ def works(machine):
 
 
 def move(source, target, capabilities):
-    """Returns what qemu says of it."""
+    """Returns qemu's answer about the migration."""
     for machine in (source, target):
         for name in capabilities:
             machine.tell("migrate-set-capabilities",

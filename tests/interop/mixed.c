@@ -34,7 +34,7 @@ struct work {
     enum kind kind;
     unsigned number, target;
     uint32_t length;
-    uint64_t expected; /* atomic: the answer; READ_BACK: the WRITE whose bytes it brings */
+    uint64_t expected; /* atomic: the expected answer; READ_BACK: the WRITE whose bytes it reads */
     double at;
 };
 
@@ -143,7 +143,10 @@ static void post_receive(unsigned number)
                      slot(RECEIVES + number % RECEIVE_COUNT), v.slot_bytes);
 }
 
-/* READs of a place must be over before a WRITE goes there: they may be answered again after it. */
+/*
+ * READs of a place must be over before a WRITE to it is posted: they may be answered again after
+ * the WRITE.
+ */
 static bool may_post(const struct work *work)
 {
     return work->kind != WRITE || targets[work->target].readers == 0;

@@ -26,7 +26,7 @@ MEANT = ("lost", "duplicated", "reordered", "corrupted")
 
 
 def words(options, seed):
-    """The program and its arguments: what varies does so by the seed."""
+    """The program and its arguments. The seed chooses the arguments that vary."""
     reads, queue = (16, 4, 1)[seed % 3], (8, 2, 16, 1)[seed // 3 % 4]
     return [options.mixed, "-s", str(seed), "-o", str(reads), "-q", str(queue), "-n",
             str(20 + 5 * queue)]

@@ -54,7 +54,7 @@ class Far:
         self.ip("link set lo up", "link set lo up")
 
     def ip(self, near, far):
-        """Commands for `ip`, here and there."""
+        """Runs `ip` with the words `near` in this namespace, and with `far` in the other one."""
         for before, words in (([], near), (self.enter, far)):
             done = subprocess.run(before + ["ip", *words.split()], capture_output=True, text=True,
                                   check=False)

@@ -124,8 +124,8 @@ def said_by(process, limit):
 
 
 def run_once(oche, command, arguments, server=None, client=None, name="127.0.0.1"):
-    """An Outcome; its error is None if both ended with status 0 and what they print is right.
-    `name`: what the client calls the server."""
+    """Returns an Outcome. Its error is None if both sides ended with status 0 and printed the
+    right text. `name`: the client's name for the server."""
     server = server or Side(SERVER)
     client = client or Side(CLIENT)
     words = [command] + arguments.split()
@@ -261,7 +261,7 @@ class Captured:
         self.environment = environment
         self.folder = tempfile.mkdtemp()
         self.tried = False  # whether the judge can find anything wrong
-        self.left = []  # for tshark: what was run, its captures, their packets
+        self.left = []  # for tshark: commands that were run, their captures, number of packets
         self.pairs = 0
 
     def run(self, oche, command, arguments):
@@ -271,8 +271,9 @@ class Captured:
                  for address, name in zip((SERVER, CLIENT), files)]
         for _ in range(5):
             done = run(oche, command, arguments, *sides)
-            # Its own race with -e and -t, on any NIC: what completes between arming and polling is
-            # polled with what came before, and its event then finds nothing, which it takes badly.
+            # perftest's own race with -e and -t, on any NIC: a completion between arming and
+            # polling is polled together with earlier ones. Its event then finds no completion, and
+            # perftest ends with an error.
             if done.error is None or "poll CQ failed 2\n" not in done.served + done.called:
                 break
         if done.error is None:

@@ -53,21 +53,23 @@ struct way {
     int from, to;
     struct packet *queue; /* a ring */
     uint32_t first, count;
-    oche_time link_free; /* when the link has sent all of it */
+    oche_time link_free; /* when the link has sent all packets that were given to it */
     struct packet *late;
     const struct sockaddr_un *name; /* where `to` sends; NULL: it is a device */
     uint32_t late_count;
     uint64_t passed, marked, overflowed;
 };
 
-/* The packet that is lost: that many with this opcode (BTH) have gone this way before it. */
+/*
+ * The one packet that is lost: the first of this way with this opcode (BTH) after `before` others.
+ */
 struct once {
     unsigned way, opcode, before;
 };
 
 struct path {
     const char *device, *other; /* a namespace, or a socket of ours */
-    const char *machine;        /* its socket, if it is one */
+    const char *machine;        /* the socket, if `other` is one */
     uint32_t ethernet;          /* bytes before the IP header */
     struct sockaddr_un to;
     struct once once[ONCE];
@@ -143,7 +145,10 @@ static bool mark(uint8_t *ip)
     return true;
 }
 
-/* Behind UDP's header. Over IPv4 without UDP's checksum, so that only the ICRC shows it. */
+/*
+ * Damages a byte behind UDP's header. Over IPv4 it removes UDP's checksum, so that only the ICRC
+ * shows the damage.
+ */
 static void damage(struct path *path, uint8_t *ip, uint32_t count, uint32_t udp)
 {
     const uint32_t at = udp + 8 + (uint32_t)oche_random_below(&path->random, count - udp - 8);
@@ -274,7 +279,7 @@ static void take(struct path *path, struct way *way, struct packet *packet)
     enqueue(path, way, packet, happens(path, REORDER) ? lateness(path) : 0);
 }
 
-/* Sends what is due; returns when the next is. */
+/* Sends the packets that are due. Returns the time of the next one. */
 static oche_time send_due(struct path *path, struct way *way)
 {
     const oche_time now = oche_clock_now(&path->clock);

@@ -31,7 +31,8 @@ BAD = [(10000, 10000, 10000, 10000), (50000, 20000, 20000, 20000)]
 # Without UC and UD: their clients wait for ever for lost packets.
 RELIABLE = ["ibv_rc_pingpong -g 0 -c -e -n 100", "ibv_srq_pingpong -g 0 -c -e -n 100",
             "ib_send_lat -n 50", "ib_atomic_bw -n 50"]
-# go_back_0 begins a long message again with each loss, and has seven retries for it.
+# go_back_0 sends a long message again from its beginning after each loss, and has seven retries to
+# do so.
 LONG = ["ibv_rc_pingpong -g 0 -c -s 100000 -n 20", "ib_write_bw -n 50", "ib_read_bw -n 50"]
 
 
@@ -44,7 +45,7 @@ def last_ack_lost(command, done):
 
 
 class Runs:
-    """Pairs between two hosts, what became of them, and the table of it."""
+    """Runs pairs between two hosts, and keeps the outcomes for the table."""
 
     def __init__(self, oche, far, table):
         self.oche, self.far, self.table = oche, far, table
@@ -87,7 +88,7 @@ def all_of(runs):
 
 
 def one_host(runs):
-    """Both on ::1, without namespaces' help."""
+    """Both sides on ::1, without namespaces."""
     runs.head("path", "client", "")
     for client in CLIENTS if all_of(runs) else CLIENTS[::2]:
         command, arguments = client.split(" ", 1)

@@ -35,12 +35,12 @@ static void handle(int number)
     if (is("quick_exit"))
         quick_exit(7);
     if (is("exit"))
-        exit(8); /* which a handler must not, but some do */
+        exit(8); /* not allowed in a handler, but some programs do it */
     if (is("again")) {
         signal(number, SIG_DFL);
         raise(number);
     }
-    if (is("once")) /* the second one ends it */
+    if (is("once")) /* the second signal ends the program */
         raise(number);
     asked = 1;
 }
@@ -108,7 +108,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* A forked process, with a copy of the device; the signal is for it too. */
+/* Starts a forked process with a copy of the device. It gets the signal as well. */
 static void fork_one(void)
 {
     const pid_t pid = fork();
@@ -121,7 +121,7 @@ static void fork_one(void)
     assert_true(pid > 0);
 }
 
-/* Other programs are started as ever, and their ends are their own. */
+/* Starts other programs; our library must not change how they start or end. */
 static void spawn(void)
 {
     int status;
@@ -142,7 +142,7 @@ int main(int count, char **words)
     struct bench *bench, *second = NULL;
 
     how = words[1];
-    if (is("once") || is("_exit")) /* before there is a device; the others after it */
+    if (is("once") || is("_exit")) /* these two before there is a device; the others after it */
         install();
     bench = open_bench(IBV_QPT_RC, IBV_MTU_1024, NULL);
     if (count > 2) {

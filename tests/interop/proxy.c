@@ -26,7 +26,7 @@
 #define PORT       OCHE_ROCE_UDP_PORT
 #define LATE       128 /* packets that wait at most */
 #define MOST_BYTES 9216
-#define LATEST     (300 * OCHE_US) /* how long they do */
+#define LATEST     (300 * OCHE_US) /* the longest time that they wait */
 
 #define JUMP 2000 /* packets between two jumps of a count */
 

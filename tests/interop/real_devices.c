@@ -31,7 +31,7 @@ static const unsigned *lists;
 
 static struct ibv_device **devices;
 static struct ibv_context *ours, *theirs;
-static union system_verbs_object object; /* of theirs */
+static union system_verbs_object object; /* an object of the stand-in's */
 
 static void *symbol(const char *name)
 {
@@ -126,7 +126,7 @@ static void test_import(void **state)
     drop(context);
 }
 
-/* ---- theirs ---- */
+/* ---- the stand-in's objects ---- */
 
 #define RETURNS(expected, call, name)                                                              \
     do {                                                                                           \
@@ -260,7 +260,7 @@ static void test_fork(void **state)
     NUMBER(ibv_dofork_range, &memory, sizeof(memory));
 }
 
-/* The drivers' arguments come through as they were, "..." too. */
+/* The drivers' arguments arrive unchanged, including those of "...". */
 static void test_private(void **state)
 {
     struct ibv_context *context = ibv_open_device(device_named("later0"));
@@ -271,7 +271,7 @@ static void test_private(void **state)
     assert_string_equal(said, "1 2 3 4 5 6 0.25 later0");
     drop(context);
     assert_int_equal(execute_ioctl(theirs, NULL), SYSTEM_VERBS_INT);
-    assert_non_null(setting); /* as the drivers find it */
+    assert_non_null(setting); /* the library's own value, as drivers read it */
     assert_true(*setting);
 }
 

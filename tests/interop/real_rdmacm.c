@@ -141,7 +141,7 @@ static int open_both(void **state)
     assert_int_equal(theirs->lists, 1);
     rdma_free_devices(list);
     assert_int_equal(theirs->lists, 0);
-    /* each object of theirs begins with its context, but a completion channel */
+    /* every object of the stand-in begins with its context, except a completion channel */
     words = symbol(verbs_stand_in, "system_verbs_object");
     words[0] = their_verbs;
     rdma_destroy_event_channel(channel);
@@ -158,7 +158,7 @@ static int nothing_left(void **state)
     return 0;
 }
 
-/* ---- whose an address is ---- */
+/* ---- which library an address belongs to ---- */
 
 static void test_bind(void **state)
 {
@@ -175,7 +175,8 @@ static void test_bind(void **state)
     assert_int_equal(errno, EADDRINUSE);
     assert_int_equal(rdma_bind_addr(other, at(OURS, 4000)), 0);
     assert_ptr_equal(other->verbs, our_verbs);
-    assert_int_equal(theirs->ids, 1); /* an identifier of ours has none of the system's behind it */
+    /* our identifier has no identifier of the system's behind it */
+    assert_int_equal(theirs->ids, 1);
     assert_int_equal(rdma_destroy_id(one), 0);
     one = make(channel, NULL);
     assert_int_equal(rdma_bind_addr(one, at("192.0.2.1", 0)), -1);
@@ -205,7 +206,8 @@ static void test_bind_both(void **state)
     assert_int_equal(rdma_destroy_id(taken), 0);
     assert_int_equal(rdma_destroy_id(any), 0);
     any = make(channel, NULL);
-    assert_int_equal(rdma_listen(any, 1), 0); /* binds by itself */
+    /* rdma_listen binds it without a call of rdma_bind_addr */
+    assert_int_equal(rdma_listen(any, 1), 0);
     assert_int_equal(theirs->port, ntohs(rdma_get_src_port(any)));
     assert_int_equal(rdma_destroy_id(any), 0);
     rdma_destroy_event_channel(channel);
@@ -448,7 +450,7 @@ static void test_migrate(void **state)
     pthread_t thread;
 
     (void)state;
-    assert_int_equal(rdma_migrate_id(waiter.id, waiter.to), 0); /* nobody's yet */
+    assert_int_equal(rdma_migrate_id(waiter.id, waiter.to), 0); /* not delivered yet */
     assert_int_equal(rdma_migrate_id(waiter.id, channel), 0);
     assert_int_equal(rdma_resolve_addr(waiter.id, at("10.99.0.7", 0), at(THEIRS, 1), 1000), 0);
     event = expect(channel, waiter.id, RDMA_CM_EVENT_ADDR_RESOLVED);
@@ -548,7 +550,7 @@ static void test_endpoints(void **state)
     copy = attr;
     assert_int_equal(rdma_create_ep(&asking, &info, NULL, &copy), 0);
     assert_int_equal(rdma_connect(asking, &(struct rdma_conn_param){0}), -1);
-    assert_int_equal(errno, ECONNREFUSED); /* as nobody listens any more */
+    assert_int_equal(errno, ECONNREFUSED); /* the listener is gone */
     rdma_destroy_ep(asking);
 }
 
@@ -575,7 +577,8 @@ static void test_passes_on(void **state)
     int mask;
 
     (void)state;
-    PASSES(0, rdma_set_option, id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, 1); /* both have it */
+    /* both libraries have this option */
+    PASSES(0, rdma_set_option, id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, 1);
     assert_int_equal(rdma_bind_addr(id, at(THEIRS, 4000)), 0);
     PASSES(0, rdma_set_option, id, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, NULL, 0);
     PASSES(SYSTEM_VERBS_INT, rdma_init_qp_attr, id, &(struct ibv_qp_attr){0}, &mask);
@@ -625,7 +628,7 @@ static void test_addresses(void **state)
     }
 }
 
-/* Without the system's channels, ours work as ever. */
+/* Without the system's channels, our own work as usual. */
 static void test_ours_alone(void **state)
 {
     struct rdma_event_channel *channel;

@@ -40,7 +40,7 @@ FIRST_PORT, PORTS = 4793, 64
 
 
 def counted(said, what):
-    """The sum of a number of the statistics over all lines that have it."""
+    """Returns the sum of one statistic over all lines that have it."""
     return sum(int(number) for number in re.findall(rf"oche: rogue: .*{what} (\d+)", said))
 
 
@@ -82,7 +82,8 @@ def without_loss(oche):
 
 
 def segments(oche):
-    """Large verbs are cut, messages are not. Without shadows, no peer is asked for one."""
+    """Large verbs are cut into pieces, messages are not. Without shadows, a peer is never asked
+    for one."""
     done = run(oche, "ib_write_bw -n 50 -s 65536", client_options=["--rogue=segment_bytes=16KiB"])
     must(counted(done.called, "pieces") >= 200, done.called)
     done = run(oche, "ib_send_bw -n 50 -s 65536", client_options=["--rogue=segment_bytes=16KiB"])
@@ -106,7 +107,8 @@ def with_loss(oche):
 
 
 def alone(oche):
-    """One line says that the peer has none, on the side that sends; all else is as ever."""
+    """The sending side prints one line: the peer has no RoGUE. Everything else works as without
+    RoGUE."""
     clients = ["ibv_rc_pingpong -g 0 -c -n 100", "ib_send_bw -n 100 -q 2", "ib_read_bw -n 50"]
     for client in clients if pairs.LONG else clients[:2]:
         done = run(oche, client, server_options=())
@@ -147,7 +149,7 @@ def noise():
 
 
 def strangers(oche):
-    """The server takes noise for what it is."""
+    """The server ignores datagrams that are not valid messages."""
     port = pairs.free_port()
     words = ["ibv_rc_pingpong", "-g", "0", "-c", "-n", "200"]
     side = pairs.Side(pairs.SERVER, ["--rogue"], OCHE_STATS="1")

@@ -49,7 +49,7 @@ def unreliable(oche, program):
     said = run(oche, program, "writes")
     must(counted(said, "unreliable") == 2 and counted(said, "with a shadow") == 0, said)
     must(counted(said, "answered batches") >= 30 and counted(said, "samples") > 0, said)
-    # Only the writer polls here; the other side's library answers all the same.
+    # Only the writer polls here, but the other side's library must still answer.
     said = run(oche, program, "lossy")
     must(counted(said, "answered batches") >= 30 and
          counted(said, "answered batches") > 4 * counted(said, "timeouts"), said)
@@ -58,7 +58,7 @@ def unreliable(oche, program):
     said = run(oche, program, "lost", "1000000")
     must(counted(said, "timeouts") > 2 and counted(said, "answered batches") == 0, said)
     run(oche, program, "refused")
-    # The same if the program is under `oche exec --rogue` as well.
+    # The result must be the same if the program also runs under `oche exec --rogue`.
     said = run(oche, program, "writes", options=["--rogue"])
     must(counted(said, "unreliable") == 2, said)
 

@@ -136,7 +136,7 @@ static void named(void)
     for (int i = 0; i < 2; i++) {
         forge(bench, fd, ASK, bench->end[i].qp->qp_num, bench->end[1 - i].qp->qp_num, OWN_NUMBER,
               0);
-        assert_true(comes(fd, ANSWER, bytes, 5000)); /* the library has taken it */
+        assert_true(comes(fd, ANSWER, bytes, 5000)); /* the library has accepted the message */
     }
     connect_bench(bench, IBV_MTU_1024);
     send_both_ways(bench);
@@ -144,7 +144,7 @@ static void named(void)
     close_bench(bench, false);
 }
 
-/* A queue pair whose peer is one at PEER, for which the test speaks. */
+/* Brings a queue pair to RTR, with a peer at address PEER whose part the test plays. */
 static int to_rtr_at(struct bench *bench, const struct in_addr *peer)
 {
     struct bench there = {0};
@@ -164,7 +164,7 @@ static void blind(void)
     uint64_t learned;
 
     forge(bench, own, ASK, qpn, PEERS_QPN, OWN_NUMBER, 0);
-    assert_true(comes(own, ANSWER, bytes, 5000)); /* nobody knows yet who the peer is */
+    assert_true(comes(own, ANSWER, bytes, 5000)); /* the library does not know its peer yet */
     learned = get(bytes + 16, 8);
     assert_int_equal(get(bytes + HEADER + 32, 8), OWN_NUMBER);
     for (int before = 1; before >= 0; before--) {
@@ -191,8 +191,9 @@ static void peer(void)
     assert_int_equal(to_rtr_at(bench, &address), 0);
     assert_true(comes(fd, ASK, bytes, 5000));
     assert_int_equal(get(bytes + 8, 4), PEERS_QPN);
-    /* As if the answer were lost: an end that gets an ASK asks again itself, even if it never
-     * sends. */
+    /*
+     * As if the answer was lost: an end that gets an ASK asks again, even if it never sends data.
+     */
     assert_false(comes(fd, ASK, bytes, 200));
     forge(bench, fd, ASK, bench->end[0].qp->qp_num, PEERS_QPN, OWN_NUMBER, 0);
     assert_true(comes(fd, ASK, bytes, 5000));

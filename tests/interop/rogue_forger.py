@@ -21,7 +21,8 @@ ASKER = pairs.NET + "3"
 
 
 def run(oche, program, *words, lost="0"):
-    """Connections, those with a shadow, and switches to it."""
+    """Returns the number of connections, of connections with a shadow, and of switches to the
+    shadow."""
     done = subprocess.run([oche, "exec", "--rogue", "--stats", "--device", pairs.SERVER, "--",
                            program, *words], env={**os.environ, "OCHE_DROP": lost}, text=True,
                           capture_output=True, timeout=300, check=False)

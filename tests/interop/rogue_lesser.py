@@ -14,8 +14,8 @@ import sys
 import pairs
 
 RATE = 200  # Mbit/s; loopback does thousands
-# One polls, one waits for events, so that RoGUE's thread does the work; and READs, whose data the
-# peer would limit.
+# One client polls. One waits for events, so that RoGUE's thread does the work. And READs, because
+# the peer would have to limit their data.
 CLIENTS = ["ib_write_bw -n 400 -s 65536", "ib_send_bw -n 200 -s 65536 -e",
            "ib_read_bw -n 200 -s 65536", "ib_send_bw -n 200 -s 65536",
            "ibv_rc_pingpong -g 0 -c -n 100 -s 20000"]

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For rogue.py: what programs do beside connections, under `oche exec --rogue`.
+ * For rogue.py: actions of programs that do not use a connection with RoGUE, under
+ * `oche exec --rogue`.
  *
- *     rogue_others armed            an event is asked for before the first queue pair is made, and
- *                                   that is one without RoGUE
- *     rogue_others forked ADDRESS   a child opens the device of this address, after its parent has
- *                                   opened one
- *     rogue_others signals          a signal that the program blocks waits for the program, though
- *                                   there is a thread that had no such order
+ *     rogue_others armed            asks for an event before it makes the first queue pair, which
+ *                                   has no RoGUE
+ *     rogue_others forked ADDRESS   a child process opens the device of this address, which its
+ *                                   parent has already opened
+ *     rogue_others signals          a signal that the program blocks stays pending: the library's
+ *                                   threads must not take it
  */
 #include <poll.h>
 #include <signal.h>

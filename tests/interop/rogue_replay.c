@@ -37,7 +37,10 @@ static unsigned seed_of(int round, int end)
     return 1000u * (unsigned)end + (unsigned)round;
 }
 
-/* A READ's response acknowledges the message before it, so not every round has one. */
+/*
+ * A READ's response acknowledges the message before the READ. So that this is not always the case,
+ * only some rounds have a READ.
+ */
 static bool reads(int round)
 {
     return round % 2 == 0;
@@ -72,7 +75,7 @@ static void post_round(struct bench *bench, int from, int round)
     post(own, &write);
 }
 
-/* The message of the round has come: what was written before it is there. */
+/* The round's message has arrived. Checks that all data written before it has arrived, too. */
 static void check_message(struct bench *bench, int at, int round, const struct ibv_wc *wc)
 {
     static uint8_t expected[WRITTEN];
@@ -140,7 +143,7 @@ static void replay(struct bench *bench)
         run_round(bench, round);
 }
 
-/* No packet arrives at the peer. */
+/* Packets of this verb do not arrive at the peer. */
 static void fails(struct bench *bench, enum ibv_wr_opcode opcode)
 {
     struct end *own = &bench->end[0];

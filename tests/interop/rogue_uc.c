@@ -3,10 +3,10 @@
  * For rogue_api.py: unreliable connections with RoGUE, by the functions of rogue/rogue.h. Two queue
  * pairs of one device write to each other.
  *
- *     rogue_uc_api writes     nothing is lost: all data comes, round trips are measured
- *     rogue_uc_api lossy      packets are lost: each WRITE completes once all the same
- *     rogue_uc_api lost       all of them are: the same, of fewer, as each waits for a timeout
- *     rogue_uc_api refused    what an unreliable connection cannot do
+ *     rogue_uc_api writes     no loss: all data arrives, round trips are measured
+ *     rogue_uc_api lossy      some packets are lost: each WRITE still completes exactly once
+ *     rogue_uc_api lost       all packets are lost: fewer WRITEs, since each waits for a timeout
+ *     rogue_uc_api refused    calls that must fail on an unreliable connection
  */
 #include <errno.h>
 #include <stdio.h>
@@ -120,7 +120,7 @@ static struct ibv_cq *plain_cq(struct ibv_context *context)
     return ibv_cq_ex_to_cq(cq);
 }
 
-/* Queue pairs that have no RoGUE, and one whose peer is nobody. */
+/* Queue pairs without RoGUE, and one without a peer. */
 static void others(struct bench *bench)
 {
     struct ibv_qp_init_attr init = init_attr(bench->end[0].cq, IBV_QPT_UD);
@@ -184,7 +184,7 @@ static void refused(struct bench *bench)
     others(bench);
     assert_int_equal(try(own, wr), 0);
     expect(own->cq, 1, IBV_WC_SUCCESS);
-    /* A failed connection says so, once for each. */
+    /* Each failed connection returns the error exactly once. */
     assert_int_equal(ibv_modify_qp(own->qp, &attr, IBV_QP_STATE), 0);
     wr.wr_id = 2;
     assert_int_equal(try(own, wr), 0);

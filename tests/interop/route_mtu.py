@@ -21,7 +21,7 @@ import pairs
 
 NEAR, FAR = netns.NEAR, netns.FAR
 BEHIND = "10.79.0.3"  # a host that the far one routes to
-ROUTER = "10.79.0.2"  # the far one's address there
+ROUTER = "10.79.0.2"  # the router's address on the far side
 SILENT = "nothing has come from"
 
 

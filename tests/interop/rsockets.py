@@ -298,7 +298,8 @@ print("the same" if file == number else "another", os.path.getsize("file"))
 
 
 def forks(oche):
-    """A server that forks, and starts programs; a client whose descriptor is a file's later."""
+    """A server that forks and starts programs, and a client that uses its socket's descriptor for
+    a file afterwards."""
     port = pairs.free_port()
     with tempfile.TemporaryDirectory() as folder:
         server = Program(oche, ["python3", "-c", FORKER, ADDRESS, str(port)], ["--sockets"])
@@ -372,7 +373,7 @@ def ends(oche):
 
 
 def killed(oche):
-    """A client whose server is killed in the middle ends by itself."""
+    """If the server is killed in the middle, its client must end, too."""
     port = pairs.free_port()
     server = Program(oche, f"iperf3 -s -p {port}", ["--sockets"])
     try:
@@ -406,7 +407,8 @@ CASES = [
 
 
 def rows_of():
-    """Yields the row's name, the command as the table shows it, and how to run it."""
+    """Yields for each row: its name, the command as shown in the table, and a function that runs
+    it."""
     for row in OWN:
         yield row[0], row[1], "--sockets" if "-T s" in row[1] else "", row, run_own
     for row in TCP:

@@ -25,8 +25,9 @@
 #define ADDRESS "127.34.0.11"
 #define MANY    64
 
-static const char *self;    /* this program, for a process of its own */
-static uint16_t first_port; /* of this process, as another build's test may run beside this one */
+static const char *self; /* this program, for a process of its own */
+/* a different port for each process, since the test of another build may run at the same time */
+static uint16_t first_port;
 
 struct ends {
     int listener, client, server;
@@ -182,7 +183,7 @@ static void again(void **state)
 
 struct stream {
     int socket;
-    size_t bytes, most; /* in all; of one call */
+    size_t bytes, most; /* bytes: in all; most: at most in one call */
     bool failed;
 };
 
@@ -226,7 +227,7 @@ static void *receive_stream(void *argument)
     return NULL;
 }
 
-/* Both directions of one connection at the same time, each end with a thread for each. */
+/* Both directions of one connection at the same time. Each end has a thread for each direction. */
 static void both_ways(size_t bytes, size_t most)
 {
     const struct ends ends = connected();
@@ -257,7 +258,7 @@ static void streams(void **state)
     both_ways(60000000, 3000000);
 }
 
-/* Also with the least memory, and with as few messages as may be. */
+/* Also with the least memory and the smallest number of messages. */
 static void small_buffers(void **state)
 {
     struct ends ends = {.listener = listen_at(first_port)};
@@ -393,7 +394,7 @@ static void shut_reading(void **state)
     rfcntl(ends.server, F_SETFL, O_NONBLOCK);
     rsetsockopt(ends.client, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){.tv_sec = 10},
                 sizeof(struct timeval));
-    send_stream(&there); /* what nobody reads does not stop the sender */
+    send_stream(&there); /* data that is never read does not stop the sender */
     assert_false(there.failed);
     close_all(&ends);
 }
@@ -417,7 +418,7 @@ static void close_at_once(void **state)
     rclose(ends.listener);
 }
 
-/* A closed listener rejects connections that wait to be accepted; its port is free at once. */
+/* Closing a listener rejects connections that wait to be accepted. Its port is free at once. */
 static void close_listener(void **state)
 {
     const int listener = listen_at(first_port), client = connect_to(first_port);
@@ -611,7 +612,7 @@ static void mapped(void **state)
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = byte_at(i);
     assert_int_equal(riowrite(ends.client, bytes, sizeof(bytes), 5000, 0), sizeof(bytes));
-    assert_int_equal(rsend(ends.client, "w", 1, 0), 1); /* arrives after it */
+    assert_int_equal(rsend(ends.client, "w", 1, 0), 1); /* arrives after the shutdown */
     assert_int_equal(rrecv(ends.server, &got, 1, 0), 1);
     assert_memory_equal(memory, bytes, sizeof(bytes));
     assert_int_equal(riounmap(ends.server, memory, 5), -1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A peer of a socket over RDMA that does not keep to the protocol: what it says first is
- * refused, and what it sends later ends the connection with EPROTO. The server is a socket of ours,
- * the peer has a queue pair of its own. Each case ends in bounded time, and the next one works.
+ * A peer of a socket over RDMA that violates the protocol. A wrong hello is refused; a wrong
+ * message later ends the connection with EPROTO. The server is a socket of ours, the peer has a
+ * queue pair of its own. Each case ends in bounded time, and the next one works.
  */
 #include "tests/support/test.h"
 

@@ -32,7 +32,7 @@
 #include "tests/interop/soak.h"
 
 #define POLLED       16
-#define AT_ONCE      16   /* tries to send, of which most find nobody */
+#define AT_ONCE      16   /* attempts to send; most of them find no free slot */
 #define MESSAGE_COST 2048 /* bytes that each message counts for, besides its own */
 #define FLUSH_LIMIT  10.0 /* seconds until all work of a failed link has come back */
 #define LINE         2048
@@ -52,7 +52,7 @@ static void say(const char *prefix, const char *format, va_list arguments)
     length = length < sizeof(line) - 2 ? length : sizeof(line) - 2;
     line[length] = '\n';
     if (write(STDOUT_FILENO, line, length + 1) < 0)
-        _exit(1); /* nobody is there */
+        _exit(1); /* the starting process is gone */
 }
 
 void soak_say(const char *format, ...)
@@ -213,7 +213,7 @@ static void send_some(void)
         soak_post_others(&soak, &soak.links[i]);
 }
 
-/* All of a link's reliable queue pairs have failed: what is left of it is ended, too. */
+/* All reliable queue pairs of a link have failed: ends its other queue pairs, too. */
 static void end_link(struct soak_link *link)
 {
     bool back = true;

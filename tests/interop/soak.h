@@ -29,14 +29,17 @@
 
 /* The queue pairs of a link. The first ones are reliable. */
 enum { ROLE_SHORT, ROLE_LONG, ROLE_TINY, ROLE_SHARED, ROLE_UC, ROLES };
-#define RELIABLE ROLE_UC /* how many there are */
+#define RELIABLE ROLE_UC /* the number of reliable queue pairs */
 
 enum soak_op { OP_SEND, OP_SEND_IMM, OP_WRITE, OP_WRITE_IMM, OP_READ, OP_ADD, OP_SWAP, OPS };
 enum soak_count { COUNT_UC = OPS, COUNT_UD, COUNTS };
 
 enum soak_work { WORK_MESSAGE, WORK_CREDIT, WORK_PROBE };
 
-/* A message follows from its queue pairs' numbers and its own, so both ends know it. */
+/*
+ * The bytes of a message are computed from the queue pairs' numbers and the message's number, so
+ * both ends know them.
+ */
 struct soak_message {
     enum soak_op op;
     uint32_t bytes;
@@ -150,7 +153,7 @@ uint32_t soak_ring_bytes(const struct soak *s);
 void soak_make(struct soak *s, struct soak_link *link);
 /* Writes what the peer must know, as one line without its end. */
 void soak_print_ends(const struct soak *s, const struct soak_link *link, char *to, size_t bytes);
-/* Connects the link to what the peer has said so. */
+/* Connects the link with the data that the peer has sent in `ends`. */
 void soak_meet(struct soak *s, struct soak_link *link, const char *ends);
 void soak_unmake(struct soak_link *link);
 /* Moves a queue pair to the error state. */

@@ -49,7 +49,7 @@ SCHEMES = {
     "faults": [],
 }
 FAULTS = ["--lose=20000", "--duplicate=20000", "--reorder=10000", "--corrupt=20000"]
-# Two of the processes are near and two far; what they send comes through as cubic lets it.
+# Two of the processes are near and two far. cubic decides how much the far ones can send.
 FAR_NODES, FAULTS_RATE, FAULTS_LARGEST = (2, 3), 4e5, 100001
 SET_UP = 30  # seconds that two processes may need to connect, on a busy machine
 GROWTH = 4 << 20  # bytes that a process may grow by
@@ -81,7 +81,7 @@ class Node:
 
     def __init__(self, number, place):
         self.number = number
-        self.address, self.before = place  # and a command that runs another there
+        self.address, self.before = place  # and a command that runs another command there
         self.process, self.up, self.idle, self.lives = None, False, False, 0
         self.again_at = None  # when it is started again
         self.killed_at = 0.0
@@ -108,7 +108,7 @@ class Node:
         try:
             self.process.stdin.write(line + "\n")
         except BrokenPipeError:
-            pass  # it has ended; whoever reads its lines finds out why
+            pass  # the process has ended; the reader of its output reports why
 
     def memory(self):
         """Resident bytes, descriptors."""
@@ -123,7 +123,7 @@ class Link:
     def __init__(self, first, second):
         self.nodes = (first, second)
         self.epoch = 0
-        self.there = {first: False, second: False}  # who has queue pairs for it
+        self.there = {first: False, second: False}  # which ends have queue pairs
         self.live = set()  # who may send
         self.ends, self.ready = {}, set()
         self.begun = 0.0
@@ -148,7 +148,7 @@ class Soak:
         self.kills, self.stops, self.recoveries, self.connected = 0, 0, 0, 0
         self.longest = 0.0  # from a kill until the last survivor knew
         self.earliest = math.inf  # from a peer's last answer until a queue pair failed, ms
-        self.samples = []  # of the process that is never killed, while all links are there
+        self.samples = []  # of the process that is never killed, taken while all links exist
         self.started = time.monotonic()
         self.timeout = 4.096e-6 * 2 ** options.timeout
         self.stopped = None  # a process, and until when
@@ -158,7 +158,7 @@ class Soak:
                      f"{' '.join(map(str, what))}")
 
     def place(self, number):
-        """A process's address, and the command that runs another there."""
+        """Returns a process's address, and the command prefix that runs a command in its place."""
         if self.far is None:
             return ADDRESSES[number], []
         return (netns.FAR, self.far.enter) if number in FAR_NODES else (netns.NEAR, [])

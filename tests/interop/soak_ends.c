@@ -96,7 +96,7 @@ static uint64_t memory_bytes(const struct soak *s, const struct soak_link *link)
 
 /* ---- a process ---- */
 
-/* The same bytes in every process, in which no two places look alike. */
+/* Makes the table of bytes, equal in every process. No two places of it look alike. */
 static void make_table(struct soak *s)
 {
     const size_t bytes = soak_ring_bytes(s) / 2 + TABLE_MORE;

@@ -104,7 +104,7 @@ static bool writes(enum soak_op op)
     return op == OP_WRITE || op == OP_WRITE_IMM;
 }
 
-/* Takes room for a WRITE in a ring; returns where in the ring it is. */
+/* Takes room for a WRITE in a ring. Returns the offset in the ring. */
 static uint32_t take_room(const struct soak *s, uint64_t *place, uint32_t bytes)
 {
     const uint32_t ring = soak_ring_bytes(s);
@@ -231,7 +231,7 @@ static void prepare_write(const struct soak *s, struct soak_queue *queue,
     wr->wr.rdma.rkey = remote->memory_key;
 }
 
-/* Every third exchange compares with what is not there. */
+/* In every third exchange, the comparison must fail. */
 static void prepare_atomic(struct soak_queue *queue, const struct soak_message *message,
                            struct ibv_send_wr *wr)
 {

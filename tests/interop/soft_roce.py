@@ -36,9 +36,9 @@ Link = collections.namedtuple("Link", "device near far near6 far6 adapter rxe")
 TAP = Link("tap0", vm.NEAR, vm.FAR, vm.NEAR6, vm.FAR6, "eth0", "rxe0")
 BAD = Link("wire0", "10.80.0.1", "10.80.0.2", "fd80::1", "fd80::2", "eth1", "rxe1")
 
-# A pair to run. program: the words of both sides. server, client: those of each side, for programs
-# that connect by address. says: what the client must print. faults: a name and options of path.c;
-# None: over the TAP.
+# A pair to run. program: the command of both sides. server, client: further words for one side, for
+# programs that connect by address. says: text that the client must print. faults: a name and
+# options of path.c; None: over the TAP.
 Pair = collections.namedtuple(
     "Pair", "operation transport program calls mtu ipv6 faults says server client",
     defaults=(None, "", "", ""))
@@ -92,7 +92,7 @@ BY_ADDRESS = [
 ]
 IPV4_ALONE = ("rdma_xclient", "ib_write_bw", "ib_read_bw")  # listen on no other address
 NEED_ADDRESS = ("rping", "udaddy", "ucmatose", "rdma_server", "cmtime")  # else IPv4 alone
-ENDLESS = ("cmtime",)  # servers that serve for ever
+ENDLESS = ("cmtime",)  # servers that never end
 # Faults of the path, in RoCEv2 packets of a million.
 FAULTS = [("2 % lost", ("--lose=20000",)),
           ("1 % each lost, twice, late, damaged",
@@ -181,7 +181,7 @@ def few_pairs():
 
 
 def bad_net(folder):
-    """qemu's side of the link with faults, whose sockets are in a folder."""
+    """qemu's end of the link with faults. Its sockets are in a folder."""
     return f"dgram,local.type=unix,local.path={folder}/machine,remote.type=unix," \
         f"remote.path={folder}/path"
 
@@ -285,7 +285,7 @@ class Sides:
                 own = self.near if ours else self.far
                 text += {"rping": " -a ", "rdma_server": " -s "}.get(text.split()[0], " -b ") + own
             return text
-        meet = self.link.far if ours else self.link.near  # by TCP, of which not all know IPv6
+        meet = self.link.far if ours else self.link.near  # by TCP; some know no IPv6
         gid = "0" if ours else self.hosts.gid_index(self.link, self.far)
         device = "" if ours else f"-d {self.link.rxe}"
         command, rest = pair.program.split(" ", 1)

@@ -99,7 +99,8 @@ class Bench:
             used_by(self.machine) - used
 
     def row(self, client, size, mtu, runs):
-        """Two pairs of medians: what was measured, and ns of CPU a byte; ours first."""
+        """Two pairs of medians, first ours, then soft-RoCE's: the measured value, and ns of CPU
+        per byte."""
         count = COUNT[client.split("_")[-1]] * (4 if size == 4096 else 1)
         values, cpu = ([], []), ([], [])
         start = [self.measure(ours, client, size, mtu, 5)[1] for ours in (True, False)]

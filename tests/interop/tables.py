@@ -299,7 +299,7 @@ def cells(row):
 
 
 def differences(name, expected, found):
-    """The rows of the page against those that the scripts list, whose outcomes are empty."""
+    """Compares the rows of the page with the listed rows, which have empty outcomes."""
     if len(expected) != len(found):
         yield f"{name} has {len(expected)} rows and the page {len(found)}"
     for mine, its in zip(map(cells, expected), map(cells, found)):

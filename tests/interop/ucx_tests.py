@@ -30,11 +30,12 @@ MOVES = ("am_lat", "am_bw", "put_lat", "put_bw", "get")
 UNSUPPORTED = {"rc_verbs": {"swap"},
                "ud_verbs": {"put_lat", "put_bw", "get", "add_lat", "add_mr", "fadd", "swap",
                             "cswap"}}
-SAYS = r"(?m)^ *\d{2,} +([\d.]+ +){6}[1-9]"  # its last line, whose last number is messages a second
+SAYS = r"(?m)^ *\d{2,} +([\d.]+ +){6}[1-9]"  # its last line; the last number is messages per second
 
 
 def tests():
-    """Their names, and whether each is of the upper half, as the program lists them."""
+    """Returns the names that the program lists, and for each whether it belongs to the upper
+    half."""
     said = subprocess.run(["ucx_perftest", "-h"], capture_output=True, text=True,
                           check=False).stdout
     found = re.findall(r"(?m)^ +([a-z_]+) - (UCT|UCP) ", said)

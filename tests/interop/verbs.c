@@ -91,7 +91,7 @@ static void test_send(void **state)
     assert_memory_equal(b->memory + 1008, a->memory + 9000, 499);
     assert_memory_equal(b->memory + 100000, a->memory + 9499, 2500);
 
-    /* Inline: the memory need not be registered, and is free at once. */
+    /* Inline: the memory need not be registered, and may be changed at once after the call. */
     fill(small, sizeof(small), 4);
     out[0] = (struct ibv_sge){.addr = (uintptr_t)small, .length = 40};
     out[1] = (struct ibv_sge){.addr = (uintptr_t)small + 40, .length = 24};
@@ -144,7 +144,7 @@ static void test_atomics(void **state)
     close_bench(bench, false);
 }
 
-/* Zero-based and moved regions: what work requests name is the iova. */
+/* Zero-based and moved regions: addresses in work requests are the region's iova. */
 static void test_iova(void **state)
 {
     struct bench *bench = open_bench(IBV_QPT_RC, IBV_MTU_1024, NULL);
@@ -177,7 +177,7 @@ static void test_iova(void **state)
     close_bench(bench, false);
 }
 
-/* Both types of windows: what they open, and what closes them. */
+/* Both types of windows: the accesses that they allow, and the ways to close them. */
 static void test_windows(void **state)
 {
     struct bench *bench = open_bench(IBV_QPT_RC, IBV_MTU_1024, NULL);
@@ -228,7 +228,7 @@ static void test_windows(void **state)
     expect(a->cq, 3, IBV_WC_SUCCESS);
     assert_memory_equal(b->memory + 2000, a->memory, 500);
 
-    /* The peer closes it. */
+    /* The peer invalidates the window. */
     send.invalidate_rkey = bind_two.bind_mw.rkey;
     post_recv(b, 5, 5000, 500);
     post(a, &send);
@@ -278,7 +278,7 @@ static void test_datagrams(void **state)
     assert_int_equal(ntohl(wc.imm_data), 99);
     assert_memory_equal(b->memory + 40, a->memory, 700);
 
-    /* The way back, from what came with it. */
+    /* Makes the way back from the completion and the GRH. */
     back = ibv_create_ah_from_wc(bench->pd, &wc, (struct ibv_grh *)(void *)b->memory, 1);
     assert_non_null(back);
     assert_int_equal(ibv_destroy_ah(wr.wr.ud.ah), 0);
@@ -308,7 +308,7 @@ static void test_shared_receive(void **state)
     assert_non_null(srq);
     bench = open_bench(IBV_QPT_RC, IBV_MTU_1024, srq);
     assert_int_equal(ibv_destroy_srq(srq), EBUSY);
-    for (int i = 0; i < 2; i++) { /* posted by nobody in particular, taken by both */
+    for (int i = 0; i < 2; i++) { /* either queue pair may take either receive */
         struct ibv_sge sge = sge_of(&bench->end[0], 1000 * (uint32_t)(i + 1), 100);
         struct ibv_recv_wr wr = {.wr_id = 50, .sg_list = &sge, .num_sge = 1}, *bad;
         assert_int_equal(ibv_post_srq_recv(srq, &wr, &bad), 0);
@@ -492,7 +492,7 @@ static void test_events(void **state)
         assert_int_equal(ibv_req_notify_cq(cq, 0), 0);
         assert_int_equal(poll(&readable, 1, 0), 0);
         post(&own, &wr);
-        if (round == 0) /* nobody polls: the library's own thread makes progress */
+        if (round == 0) /* the program does not poll: the library's own thread makes progress */
             assert_int_equal(poll(&readable, 1, 30000), 1);
         assert_int_equal(ibv_get_cq_event(channel, &got, &context), 0);
         assert_ptr_equal(got, cq);

@@ -17,7 +17,7 @@ struct ibv_context *open_one(void)
     struct ibv_context *context;
 
     assert_non_null(list);
-    assert_int_equal(count, 1); /* OCHE_DEVICE names it */
+    assert_int_equal(count, 1); /* OCHE_DEVICE names one device */
     assert_null(list[1]);
     context = ibv_open_device(list[0]);
     ibv_free_device_list(list);

@@ -75,7 +75,7 @@ struct ibv_qp_init_attr init_attr(struct ibv_cq *cq, enum ibv_qp_type type);
  */
 struct bench *make_bench(enum ibv_qp_type type, struct ibv_srq *srq);
 void connect_bench(struct bench *bench, enum ibv_mtu mtu);
-/* Both. */
+/* Opens both ends. */
 struct bench *open_bench(enum ibv_qp_type type, enum ibv_mtu mtu, struct ibv_srq *srq);
 /* keep: not the device and the protection domain. */
 void close_bench(struct bench *bench, bool keep);

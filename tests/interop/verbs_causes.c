@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A peer that does not answer: vendor_err shows whether it ever did. If nothing has ever come from
- * its address, a line says so, once for an address.
+ * A peer that does not answer: vendor_err shows whether it has answered before. If no packet has
+ * arrived from its address, a line is printed, once per address.
  */
 #include "tests/interop/verbs_bench.h"
 
@@ -14,7 +14,7 @@
 
 #include "core/qp/cause.h"
 
-#define NOBODY 250 /* the last byte of an address at which no program is */
+#define NOBODY 250 /* the last byte of an address without a program */
 
 static char said[65536];
 

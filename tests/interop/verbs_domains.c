@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parent domains: objects made with one work with objects of its protection domain, and the other
- * way round. No domain can be destroyed while something else needs it.
+ * Parent domains. Objects made with a parent domain work with objects of its protection domain, and
+ * the other way round. A domain cannot be destroyed while another object needs it.
  */
 #include "tests/interop/verbs_objects.h"
 
@@ -108,7 +108,7 @@ static void test_work(void **state)
     assert_non_null(a->qp);
     assert_int_equal(to_init(a->qp), 0);
     connect_bench(bench, IBV_MTU_1024);
-    assert_int_equal(ibv_bind_mw(b->qp, window, &bind), 0); /* b's domain is the other one */
+    assert_int_equal(ibv_bind_mw(b->qp, window, &bind), 0); /* b belongs to the other domain */
     expect(b->cq, 1, IBV_WC_SUCCESS);
     fill(a->memory, 3000, 3);
     write.wr.rdma.rkey = window->rkey;

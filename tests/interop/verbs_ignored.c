@@ -65,7 +65,7 @@ static void test_shared_receive_queues(void **state)
     assert_int_equal(ibv_destroy_srq(srq), 0);
 }
 
-/* ibv_create_qp_ex(3), ibv_create_cq_ex(3): members whose bit comp_mask does not have. */
+/* ibv_create_qp_ex(3), ibv_create_cq_ex(3): members whose bit is not set in comp_mask. */
 static void test_masks_of_creation(void **state)
 {
     struct ibv_qp_init_attr_ex init;
@@ -125,8 +125,8 @@ static struct ibv_qp_attr nonsense_but(enum ibv_qp_state to)
 }
 
 /*
- * ibv_modify_qp(3): attributes whose bit the mask does not have; sq_draining, which is irrelevant;
- * cur_qp_state.
+ * ibv_modify_qp(3): attributes whose bit is not set in the mask; sq_draining, which has no meaning
+ * here; cur_qp_state.
  */
 static void test_masks_of_state_changes(void **state)
 {
@@ -145,7 +145,7 @@ static void test_masks_of_state_changes(void **state)
         0);
     attr = nonsense_but(IBV_QPS_RTR);
     attr.ah_attr = address_of(bench);
-    /* InfiniBand's own: ibv_modify_qp(3) has them in the address, and RoCE has no use for them */
+    /* only for InfiniBand: members of ibv_modify_qp(3)'s address that RoCE does not use */
     attr.ah_attr.dlid = UINT16_MAX;
     attr.ah_attr.sl = attr.ah_attr.src_path_bits = attr.ah_attr.static_rate = NONSENSE;
     attr.path_mtu = IBV_MTU_1024;

@@ -123,7 +123,7 @@ static void wait_for_line(const char *path, const char *text)
     fail_msg("\"%s\" is not said: %s", text, said);
 }
 
-/* Sends a hundred times what the buffer holds while nobody receives. */
+/* Sends a hundred times as much as the buffer holds, while the program does not receive. */
 static void overflow(struct bench *bench, int fd)
 {
     const int small = 2048;

@@ -112,7 +112,9 @@ static void no_space_for_gaps(void **state)
     close_bench(bench, false);
 }
 
-/* Registers `count` regions, the last of which a peer can use. Returns seconds of processor time.
+/*
+ * Registers `count` regions; the peer may access only the last one. Returns seconds of processor
+ * time.
  */
 static double register_many(struct bench *bench, struct ibv_mr **regions, unsigned count)
 {

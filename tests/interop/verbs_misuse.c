@@ -88,7 +88,7 @@ static void test_peers(void **state)
     errno = 0;
     assert_null(handle_of(60000));
     assert_int_equal(errno, ENOMEM);
-    assert_non_null(again = handle_of(20000)); /* a known one */
+    assert_non_null(again = handle_of(20000)); /* a peer that is known */
     assert_int_equal(ibv_destroy_ah(handles[0]), 0);
     assert_null(handle_of(60000)); /* its address is still in use */
     assert_int_equal(ibv_destroy_ah(again), 0);
@@ -97,7 +97,7 @@ static void test_peers(void **state)
         assert_int_equal(ibv_destroy_ah(handles[i]), 0);
 }
 
-/* The same for connections: one that is reset, destroyed or refused releases its peer. */
+/* Peers of connections: a connection that is reset, destroyed or refused releases its peer. */
 static void test_peers_of_connections(void **state)
 {
     struct ibv_qp_init_attr init = good(IBV_QPT_UC);
@@ -168,7 +168,9 @@ static void test_masks(void **state)
     assert_int_equal(ibv_destroy_qp(qp), 0);
 }
 
-/* Work that no queue pair, or not this one, can do: nothing is posted of it. */
+/*
+ * Work requests that queue pairs of any kind, or of this kind, cannot do: none of them is posted.
+ */
 struct attempt {
     struct ibv_qp *qp;
     struct ibv_send_wr wr;
@@ -404,7 +406,7 @@ static void test_two_contexts(void **state)
     MINUS_ONE_WITH(EINVAL, ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, others_pd, NULL, 0, 0));
     assert_int_equal(ibv_dereg_mr(mr), 0);
     assert_int_equal(ibv_destroy_srq(srq), 0);
-    /* Objects outlive their context's end, and go one by one. */
+    /* Objects outlive the close of their context, and can be destroyed one by one. */
     assert_int_equal(ibv_close_device(other), 0);
     assert_int_equal(ibv_destroy_cq(others_cq), 0);
     assert_int_equal(ibv_destroy_comp_channel(channel), 0);
@@ -423,7 +425,8 @@ static void test_settings(void **state)
     (void)state;
     assert_int_equal(ibv_poll_cq(cq, 0, NULL), 0);
     assert_int_equal(ibv_poll_cq(cq, -1, &wc), 0);
-    assert_int_equal(ibv_req_notify_cq(cq, 0), 0);     /* without a channel: nobody hears of it */
+    /* without a channel the request has no effect */
+    assert_int_equal(ibv_req_notify_cq(cq, 0), 0);
     assert_int_equal(ibv_modify_cq(cq, &moderate), 0); /* nothing is asked for */
     moderate.attr_mask = IBV_CQ_ATTR_MODERATE;
     assert_int_equal(ibv_modify_cq(cq, &moderate), EOPNOTSUPP);
@@ -437,7 +440,7 @@ static void test_settings(void **state)
     assert_int_equal(ibv_set_ece(qp, &ece), EOPNOTSUPP);
     assert_int_equal(ibv_attach_mcast(qp, &(union ibv_gid){{0}}, 0), EOPNOTSUPP);
     assert_int_equal(ibv_destroy_qp(qp), 0);
-    for (int value = -3; value < 300; value++) { /* names of what there is not */
+    for (int value = -3; value < 300; value++) { /* numbers without a name */
         assert_non_null(ibv_wc_status_str((enum ibv_wc_status)value));
         assert_non_null(ibv_event_type_str((enum ibv_event_type)value));
         assert_non_null(ibv_node_type_str((enum ibv_node_type)value));

@@ -97,7 +97,7 @@ static void test_psns_wrap(void **state)
     close_bench(bench, false);
 }
 
-/* Datagrams: what is sent counts, and what arrives may have any PSN. */
+/* Datagrams: the sender counts PSNs, and the receiver accepts any PSN. */
 static void test_psns_of_datagrams(void **state)
 {
     struct bench *bench = open_bench(IBV_QPT_UD, IBV_MTU_1024, NULL);
@@ -155,7 +155,7 @@ static void test_atomics_beside_the_processor(void **state)
     add.wr.atomic.remote_addr = (uintptr_t)shared;
     add.wr.atomic.rkey = b->mr->rkey;
     add.wr.atomic.compare_add = UINT64_C(1) << 32;
-    while (theirs < 1000) { /* the library's thread executes some of them */
+    while (theirs < 1000) { /* the library's thread executes some of the work */
         post(a, &add);
         for (int count = 0; count == 0; own++) {
             __atomic_fetch_add(shared, 1, __ATOMIC_SEQ_CST);

@@ -27,7 +27,7 @@ static void *resize_cq(void *argument)
     return NULL;
 }
 
-/* While another thread resizes, completions come once, in order, and all of them. */
+/* While another thread resizes the queue, every completion must come exactly once and in order. */
 static void test_cq_in_use(void **state)
 {
     struct bench *bench = open_bench(IBV_QPT_RC, IBV_MTU_1024, NULL);
@@ -123,7 +123,8 @@ static void test_srq_sizes(void **state)
     (void)state;
     assert_int_equal(ibv_query_device(bench->context, &device), 0);
     assert_true(device.device_cap_flags & IBV_DEVICE_SRQ_RESIZE);
-    assert_int_equal(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), EINVAL); /* more than it has */
+    /* more than the number of receives */
+    assert_int_equal(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), EINVAL);
     for (uint64_t i = 0; i < 4; i++)
         post_shared(srq, &bench->end[0], i, 0);
     post_shared(srq, &bench->end[0], 4, ENOMEM);
@@ -246,7 +247,7 @@ static void test_overflow(void **state)
 
 /* ---- the peer's ports ---- */
 
-/* A WRITE from end 0, whose packets have the source port of this flow label, to end 1. */
+/* Writes from end 0 to end 1. The packets have the source port of this flow label. */
 static void write_from(struct bench *bench, uint32_t flow_label)
 {
     struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};

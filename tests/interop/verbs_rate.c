@@ -16,7 +16,7 @@
 
 static _Atomic uint64_t passed_ns;
 
-/* Takes the place of the C library's, for the verbs library, too. */
+/* Replaces the C library's function, also for the verbs library. */
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
     uint64_t now;

@@ -173,7 +173,7 @@ static void test_making_queue_pairs(void **state)
     NULL_WITH(EOPNOTSUPP, ibv_create_qp_ex(context, &ex));
 }
 
-/* Values out of range, with a right mask, leave the state as it is. */
+/* Values out of range, with a valid mask, do not change the state. */
 static void test_modifying(void **state)
 {
     struct ibv_qp_init_attr init = good(IBV_QPT_RC), got_init;
@@ -241,7 +241,7 @@ static void test_modifying(void **state)
     assert_int_equal(got.cap.max_send_wr, init.cap.max_send_wr);
     assert_ptr_equal(got_init.send_cq, cq);
 
-    /* Drained, it has room for as many of the peer's READs as before, and says so. */
+    /* After draining, it accepts as many READs of the peer as before, and reports that number. */
     attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7};
     assert_int_equal(ibv_modify_qp(qp, &attr,
                                    IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |

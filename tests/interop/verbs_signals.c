@@ -56,7 +56,7 @@ static void *wait_for_one(void *argument)
     return NULL;
 }
 
-/* Begins to wait, in a thread, which then gets a signal whose handler has these flags. */
+/* Starts a thread that waits, and sends it a signal whose handler has these flags. */
 static void signal_it(struct waiter *waiter, pthread_t *thread, int flags)
 {
     const unsigned before = atomic_load(&handled);

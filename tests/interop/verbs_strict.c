@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SLOTS 12 /* as asked for; not a power of two */
+#define SLOTS 12 /* as the program asks; not a power of two */
 
 static bool lenient;
 
@@ -90,7 +90,7 @@ static int write_one(struct bench *bench, struct own *own, uint64_t wr_id, bool 
     return ibv_post_send(own->qp, &wr, &bad);
 }
 
-/* Until all that is posted is done, though the program has polled nothing that says so. */
+/* Waits until all posted work is done. The program polls no completion of this work. */
 static void let_it_work(struct own *own)
 {
     struct ibv_wc wc;
@@ -144,7 +144,7 @@ static void test_signaled_at_times(void **state)
     close_bench(bench, false);
 }
 
-/* The same by ibv_wr_*, where all or nothing is posted; and after a reset everything is free. */
+/* As above with ibv_wr_*, which posts all or nothing. After a reset all slots are free. */
 static void test_extended(void **state)
 {
     struct bench *bench = open_bench(IBV_QPT_RC, IBV_MTU_512, NULL);
@@ -175,7 +175,7 @@ static void test_extended(void **state)
     close_bench(bench, false);
 }
 
-/* Slots of receives, whose completions nobody polls. */
+/* Slots of receives whose completions the program does not poll. */
 static void test_receives(void **state)
 {
     struct bench *bench = open_bench(IBV_QPT_RC, IBV_MTU_512, NULL);
@@ -226,7 +226,7 @@ static void test_overrun(void **state)
 
     (void)state;
     listen_in();
-    for (unsigned round = 0; round < 20; round++) { /* never more than 10 at once */
+    for (unsigned round = 0; round < 20; round++) { /* at most 10 at once */
         for (unsigned i = 0; i < 10; i++)
             assert_int_equal(write_one(bench, &own, i, true), 0);
         for (unsigned i = 0; i < 10; i++)

@@ -107,7 +107,10 @@ static void test_bound_twice(void **state)
 
 /* ---- states ---- */
 
-/* Posts while that can be; what completes has been posted, once, and in that order. */
+/*
+ * Posts whenever the state allows it. Everything that completes was posted, and completes once and
+ * in order.
+ */
 static void *post_often(void *argument)
 {
     struct worker *worker = argument;
@@ -194,7 +197,10 @@ static void *live(void *argument)
     return NULL;
 }
 
-/* Threads that each have objects of their own, of one device that comes and goes with them. */
+/*
+ * Threads that each make and destroy their own objects of one device. The device is opened and
+ * closed with these objects.
+ */
 static void test_everything_at_once(void **state)
 {
     static struct worker workers[6];
@@ -220,7 +226,7 @@ static void *open_and_close(void *argument)
     return NULL;
 }
 
-/* Sockets among this process's descriptors; -1: nobody knows. */
+/* Returns the number of sockets among this process's descriptors; -1: unknown. */
 static int sockets(void)
 {
     DIR *all = opendir("/proc/self/fd");

@@ -121,7 +121,7 @@ static void take_slowly(void)
         post_receive(next);
         verified_poll(&v, &wc);
         received(&wc, next);
-        clear(next); /* a WRITE comes before its receive is there */
+        clear(next); /* a WRITE with immediate data arrives before its receive is posted */
     }
 }
 
@@ -137,7 +137,8 @@ static void take(void)
             post_receive(posted++);
         verified_barrier(&v); /* the client sends half of that */
         if (v.lossy)
-            verified_barrier(&v); /* it has; what comes late is taken for a while */
+            /* the client has sent them; late packets are received for a while */
+            verified_barrier(&v);
         for (; next < end; next++) {
             if (!verified_poll_for(&v, &wc, v.lossy ? 200 : 0))
                 break; /* the rest is lost */

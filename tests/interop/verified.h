@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define SIZES 32
-#define GUARD 64 /* bytes behind a message, which nobody may write to */
+#define GUARD 64 /* bytes behind a message that must not be written */
 
 enum operation {
     OPERATION_SEND,
@@ -27,7 +27,7 @@ struct verified_end {
 };
 
 struct verified {
-    /* The program's arguments; server: NULL if this is it. */
+    /* server: its address; NULL: this process is the server */
     const char *device, *server;
     int gid_index, port;
     enum ibv_qp_type type;
@@ -60,7 +60,7 @@ _Noreturn void verified_fail(const char *format, ...) __attribute__((format(prin
 void verified_open(struct verified *v);
 void verified_close(struct verified *v);
 
-/* Returns when the other side has called it, too. */
+/* Returns when the other side has called this function, too. */
 void verified_barrier(struct verified *v);
 
 /* Posts one; each gives a completion. `offset`: in the other side's memory. */

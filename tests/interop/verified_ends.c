@@ -13,7 +13,7 @@
 
 #include "tests/interop/verified.h"
 
-#define LIMIT 100 /* seconds for all of it */
+#define LIMIT 100 /* seconds for the whole run */
 #define QKEY  0x11223344
 #define MUST(what)                                                                                 \
     do {                                                                                           \

@@ -81,7 +81,7 @@ def check_files(folder, count):
 
 
 def check_json(stat_of, client, server):
-    """Two looks a while apart: what is counted since is what the rates say."""
+    """Two snapshots some time apart: the counters' increase must agree with the rates."""
     lines = [json.loads(line) for line in
              stat_of.said("--json", "-q", "-w", "0.6", "-n", "3").splitlines()]
     if len(lines) != 3:
@@ -419,7 +419,8 @@ def check_namespaces(oche, stat_of, folder):
 
 
 def check_without(oche, folder, preload):
-    """Off, or where there can be no file: the program runs as ever, and nothing is said."""
+    """With views off, or where the file cannot be made, the program runs as usual and prints
+    nothing."""
     wrong = os.path.join(folder, "file")
     with open(wrong, "w", encoding="ascii"):
         pass
@@ -532,7 +533,7 @@ def main(arguments):
         if "No running program" not in stat_of.said() or stat_of.json()["processes"]:
             pairs.fail("there is something where nothing is")
         server, client = start_pair(oche, folder, preload, pairs.free_port())
-        # nobody may read what they say until they end, which is less than a pipe takes
+        # the programs' output is read only after they end; it fits in a pipe
         until("they move", lambda: is_moving(stat_of, client, server))
         check_files(folder, 2)
         check_json(stat_of, client, server)

@@ -111,9 +111,9 @@ def missing():
 
 
 def enter():
-    """Runs this script again in namespaces of its own, or ends it as skipped. However this process
-    ends, what runs in the namespaces does too; files that the machines had are gone, as they were
-    in a file system of the namespace's own."""
+    """Runs this script again in new namespaces, or ends it as skipped. When this process ends, in
+    any way, all processes in the namespaces end, too. Files of the machines are gone then, since
+    they are in a file system of the namespaces."""
     if os.environ.get("OCHE_VM_INSIDE") == "1":
         subprocess.run(["mount", "-t", "tmpfs", "none", os.environ["OCHE_VM_FOLDER"]], check=True)
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
@@ -309,7 +309,7 @@ class Machine:
             self.port.sendall(head.encode() + b"\n" + content)
 
     def start(self, command, **environment):
-        """Runs a shell's command in the machine, in this folder; returns at once."""
+        """Runs a shell command in this folder of the machine. Returns at once."""
         with self.lock:
             self.number += 1
             running = Running(self, self.number, command)

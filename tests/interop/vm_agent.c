@@ -34,7 +34,7 @@ struct command {
 static struct command commands[MOST];
 static int port;
 
-/* Waits while the port is full: whoever started the machine reads. */
+/* Waits while the port is full, until the process that started the machine reads. */
 static void put(const char *bytes, size_t count)
 {
     struct pollfd writable = {.fd = port, .events = POLLOUT};
@@ -91,7 +91,7 @@ static void run(int id, const char *text)
     command->output = ends[0];
 }
 
-/* What a command has said since. False: it cannot say any more. */
+/* Passes on the command's new output. Returns false if there can be no more output. */
 static int pass_on(struct command *command)
 {
     static char bytes[LONGEST];
@@ -108,7 +108,7 @@ static int pass_on(struct command *command)
     return 0;
 }
 
-/* Takes the ends of processes, also of those whose parents are gone. */
+/* Collects the statuses of ended processes, also of processes whose parents have ended. */
 static void reap(void)
 {
     int status;

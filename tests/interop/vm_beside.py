@@ -32,7 +32,7 @@ rdma link add rxe1 type rxe netdev veth0
 # perftest's own: its second connection, for datagrams, may come before its server listens a second
 # time; and it gives up where a busy machine spoils its measurement of the clock
 PERFTESTS = ("RDMA_CM_EVENT_UNREACHABLE; error: 1", "Correlation coefficient")
-LINE = "soft-RoCE takes it"  # of the line that says why oche's devices cannot be opened there
+LINE = "soft-RoCE takes it"  # from the line that says why oche's devices cannot be opened
 
 # server and client, each by OCHE exec where it begins with `oche`, and what the client says
 PAIRS = [
@@ -141,7 +141,7 @@ class Test:
         print("one identifier at rxe0 and at oche's devices: works", flush=True)
 
     def without(self):
-        """With nothing named, what the kernel has is not there."""
+        """Without names of kernel devices, these devices are not listed."""
         for variable, status in (("OCHE_REAL_RDMACM=", 255), ("OCHE_REAL_VERBS=", 255)):
             done, said = self.machine.run(f"{variable} {self.oche} exec -- rping -s -a {RXE}", 60)
             if done != status or "rdma_bind_addr" not in said:

@@ -15,7 +15,7 @@ import tempfile
 import time
 
 STEP = 0.001  # seconds between two looks
-RECORD = "Q6Q"  # time in ns; of each of three processes ns run and ns waited
+RECORD = "Q6Q"  # time in ns; for each of three processes: ns that it ran, and ns that it waited
 PROCESSES = 3
 
 

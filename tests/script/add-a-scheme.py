@@ -101,8 +101,8 @@ def flow_times(out):
 
 
 def ignored_cnps(tree, command):
-    """The scheme's counter, which must be the CNPs that came, in the table and in the results; and
-    without those of the warm-up, of which there are some."""
+    """Checks the scheme's counter. In the table and in the results it must equal the CNPs that
+    arrived, without those of the warm-up. There are some in the warm-up."""
     counts = []
     for warmup in "", " --set warmup=200us":
         text = run(command + warmup, tree)

@@ -262,7 +262,7 @@ CHANGED = [
      "s.yaml:19: measure: is not a section; write its keys below it, as KEY: VALUE"),
 ]
 
-# Arguments after "oche run", with S for the scenario; what is said.
+# Arguments after "oche run" (S is the scenario), and the expected message.
 COMMANDS = [
     (["no.yaml"], "no.yaml: cannot be read: No such file or directory; give the path of a scenario "
                   "file"),
@@ -554,7 +554,7 @@ def main():
             with open(path, "w", encoding="utf-8") as file:
                 file.write(BASE.replace(old, new))
             failures.extend(judge(run(["s.yaml"], where), new, said, where, before))
-        # And nothing is wrong with what was changed.
+        # The program must accept what was changed.
         with open(path, "w", encoding="utf-8") as file:
             file.write(BASE)
         done = run(["s.yaml", "--quiet"], where)

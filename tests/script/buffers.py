@@ -26,7 +26,7 @@ def run(*arguments):
 
 
 def paper(*arguments):
-    """The paper's switch, without its headroom where options say how long links are."""
+    """The paper's switch. If options give the links' lengths, without the paper's headroom."""
     return raw("--preset", "paper", *arguments)
 
 
@@ -98,7 +98,7 @@ def test_kinds_of_ports():
                  "t_PFC <= S / (p n) = 57,052,800 B / (2 x 80) = 356,580 B\n",
                  "= 8 x 57,052,800 B / (2 x 80 x 9) = 316,960.0 B\n"):
         claim(f"says {line!r}", done.returncode == 0 and line in done.stdout, done)
-    # Kinds that are the same are one; what is not said is as for all.
+    # Equal kinds of ports are merged; values that are not given for a kind are those for all kinds.
     one = paper("--ports", "24,8@100m", "--rate", "40Gbps", "--cable", "100m").stdout
     same = paper("--ports", "32", "--cable", "100m").stdout
     claim("the same ports", one[one.index("  S = B"):] == same[same.index("  S = B"):] and
@@ -257,7 +257,7 @@ def test_check():
               "= 302,691.8 B" in done.stdout and
               done.stdout.endswith("\nECN does not act before PFC: congestion_control is "
                                    f"{scheme}\n") and "ECN is sure" not in done.stdout, done)
-    # Headroom that the links need more of.
+    # Headroom that is too small for the links.
     done = run("--check", scenario("headroom.yaml"), "--set", "congestion_control=dcqcn", "--set",
                "switch.headroom_scale=0.9")
     claim("too little headroom", done.returncode == 1 and
@@ -278,7 +278,7 @@ def test_check():
     claim("unequal ports", done.returncode == 0 and "S = B - H = 64,000,000 B - 1,206,432 B = "
           "62,793,568 B\n" in done.stdout and "    at line rate, 244us after it was at kmin\n" in
           done.stdout and done.stdout.count("at line rate") == 1, done)
-    # Errors of the routes are printed here, too.
+    # --check also prints errors of the routes.
     done = run("--check", scenario("loop.yaml"), "--set", "congestion_control=dcqcn")
     claim("loop", done.returncode == 0 and "\nflow 0, host2 to host0, can never arrive: " in
           done.stdout and "\nThe routes allow a cyclic buffer dependency: leaf1:spine0 → "

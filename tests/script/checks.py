@@ -31,7 +31,7 @@ def check(truth, *what):
 
 
 def claim(what, truth, result=None):
-    """Like check, with the outputs of the program whose `result` is wrong."""
+    """Like `check`, and prints the output of the program whose `result` is wrong."""
     shown = "" if result is None else (f"\n  status {result.returncode}\n"
                                        f"  {result.stdout[-3000:]}\n  {result.stderr}")
     check(truth, f"{what}{shown}")

@@ -162,7 +162,7 @@ def main(root, oche):
     return 1 if found else 0
 
 
-# ---- self-test: what is wrong is found, what is right is not ----
+# ---- self-test: wrong citations are found, and right ones are accepted ----
 
 GOOD = ("our choice", "our choice (as Linux)", "Dart sec III-D; dart.md#d5", "DCQCN eq 4, Table 2",
         "DCQCN sec 3.1; dcqcn.md#parameters", "dart.md#d5, #d6", "ns2-xpass",

@@ -95,7 +95,7 @@ def errors():
     error(done, "the server of ib_write_bw ended with status")
     must("no-such-option" in done.stdout, "perftest's own error is not shown", done.stdout)
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(os.environ["OCHE"], folder)  # without the library beside it
+        shutil.copy(os.environ["OCHE"], folder)  # without the library, which must lie beside it
         error(demo(OCHE=os.path.join(folder, "oche")), "libibverbs-dev")
         os.symlink(sys.executable, os.path.join(folder, "python3"))
         error(demo(PATH=folder), "ib_write_bw is not installed", "perftest")

@@ -231,7 +231,8 @@ def test_named_functions():
 
 
 def test_names_of_blocks():
-    """GitHub hides the file's name behind ```yaml, so the line before the block has it, too."""
+    """GitHub hides the file's name behind ```yaml, so the line before the block must name the
+    file, too."""
     count = 0
     for page in pages():
         for before, name in re.findall(r"((?:.+\n)+)\n*^```\w+ (\S+)$", read(page), re.M):
@@ -279,8 +280,8 @@ def check_names(work, library, pkg_config, source):
 
 
 def test_library(work, found, only):
-    """The program of docs/library.md, as it says, with the installed library: shared, and static.
-    The headers are C++, too."""
+    """Compiles the program of docs/library.md with the installed library as the page says, shared
+    and static. The headers must also compile as C++."""
     prefix = os.path.dirname(os.path.dirname(only("/bin/oche")))
     libraries = os.path.dirname(only("/liboche.so"))
     pkg_config = ["pkg-config", f"--define-variable=prefix={prefix}", only("/pkgconfig/oche.pc")]
@@ -339,7 +340,7 @@ def test_install(work):
         only(f"/man{page[-1]}/{page}")
     run([only("/bin/oche"), "run", only("/scenarios/headroom.yaml"), "--quiet", "--out",
          os.path.join(work, "out")])
-    # It finds the page of its reports, if it was built with one.
+    # The installed program finds the page of its reports, if it was built with a page.
     if os.path.exists(os.path.join(BUILD, "report", "page", "report.html")):
         only("/oche/report-svg.mjs")
         run([only("/bin/oche"), "report", os.path.join(work, "out")])
@@ -353,7 +354,7 @@ def test_install(work):
         test_installed_rogue(work, found, only)
     if SANITIZED == "no":
         test_library(work, found, only)
-    # Only files outside our own folders are left.
+    # After uninstalling, only files outside our own folders are left.
     for name in ("bash-completion/completions/oche", "site-functions/_oche", "/doc/oche/LICENSE"):
         only(name)
     uninstall = [sys.executable, os.path.join(SOURCE, "tools", "uninstall")]

@@ -77,7 +77,7 @@ def main():
     must(done.stdout == f"RoCE v2\n{hooks}:{files}\n", "for a program's programs", done)
     done = run("--", "sh", "-c", show)
     must(done.stdout == hooks + "\n" and "No such file" in done.stderr, "unasked", done)
-    # Beside what the user has there.
+    # Added to the user's own LD_PRELOAD.
     done = run("--files", "--", "sh", "-c", "echo $LD_PRELOAD", LD_PRELOAD="libc.so.6")
     must(done.stdout == f"{hooks}:{files}:libc.so.6\n", "beside others", done)
     # A copy of the program that has the one library, and not the other.

@@ -97,7 +97,7 @@ def umad_lines(folder):
         must(done.returncode == 0 and done.stderr.count("\n") == 1 and says in done.stderr, done)
     done = run(both)
     must(done.returncode == 0 and not done.stderr, done)
-    # Damaged ones are read, too; as they may not be run, nothing is.
+    # Damaged files are read, too. They cannot be run, so no program starts.
     with open(program, "rb") as file:
         image = file.read()
     part = os.path.join(folder, "part")

@@ -44,7 +44,7 @@ def expect_silence(done, stdout=None):
 
 
 def compile_c(folder, name, text, *more):
-    """Returns the path of the program, or None if it cannot be linked so."""
+    """Returns the path of the program, or None if it cannot be linked in this way."""
     path = os.path.join(folder, name)
     with open(path + ".c", "w", encoding="utf-8") as file:
         file.write(text)
@@ -86,7 +86,7 @@ def rpaths(folder):
         expect_silence(run(script(folder, "by-env", f"#!/usr/bin/env {program}")), FOUND)
         done = run(program, options=("--device", ADDRESS, "--rogue"))
         must(done.stdout == FOUND, done)
-        # A library of its own that has the DT_RPATH, and the program knows nothing of it.
+        # The DT_RPATH is in the program's own library, not in the program.
         inner = LISTS.replace("main", "list_all")
         must(compile_c(folder, "lib/libinner.so", inner, "-shared", "-fPIC", *link), "library")
         outer = compile_c(folder, f"bin/outer-{tags}",
@@ -95,7 +95,7 @@ def rpaths(folder):
                           "-Wl,--allow-shlib-undefined")
         must(outer is not None, "outer", tags)
         expect_silence(run(outer), FOUND)
-    # Ours in its own folder is ours.
+    # A DT_RPATH to our own folder finds our library.
     ours = os.path.dirname(os.path.realpath(OCHE))
     own = compile_c(folder, "own", LISTS, os.path.join(ours, "libibverbs.so.1"),
                     f"-Wl,--disable-new-dtags,-rpath,{ours}")
@@ -146,7 +146,7 @@ def statics(folder):
     expect_line(run(script(folder, "env-static", "#!/usr/bin/env -S X=1 " + program)),
                 "env-static is linked statically")
     expect_line(run(script(folder, "twice", f"#!{folder}/of-static")), "twice is linked statically")
-    # Only the first process of a host says it.
+    # Only the first process on a host prints the message.
     for rank in ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"):
         expect_silence(run(program, **{rank: "1"}))
         expect_line(run(program, **{rank: "0"}), "is linked statically")

@@ -8,7 +8,7 @@ from checks import run_program
 
 OCHE = os.environ["OCHE"]
 ADDRESS = "127.34.1.1"
-# Two that are too short, and an RC SEND ONLY of 8 bytes whose ICRC is zero.
+# Two packets that are too short, and an RC SEND ONLY of 8 bytes whose ICRC is zero.
 PROGRAM = f"""
 import ctypes, socket, time
 verbs = ctypes.CDLL("libibverbs.so.1")

@@ -16,7 +16,7 @@ from checks import claim, report, run_program
 
 OCHE = os.environ["OCHE"]
 FOLDER = tempfile.TemporaryDirectory()
-INCAST = os.path.join(FOLDER.name, "incast.yaml")  # with the paper's values, which the model has
+INCAST = os.path.join(FOLDER.name, "incast.yaml")  # with the paper's values, which the model uses
 with open(os.path.join(os.environ["SOURCE"], "scenarios", "incast.yaml"), encoding="utf-8") as text:
     PAPERS = re.sub(r"^description: .*$", "defaults: paper", text.read(), flags=re.M)
 with open(INCAST, "w", encoding="utf-8") as text:
@@ -33,7 +33,7 @@ def rows(path):
 
 
 def test_run(where):
-    """The paper's two flows; what is written is what is shown."""
+    """The paper's two flows. Files that are written must have the values that are shown."""
     done = run("--csv", "two.csv", "--out", "two", "--interval", "1ms", where=where)
     claim("run", done.returncode == 0 and done.stderr == "", done)
     for text in ("fixed point: p* 0.0777 % (first order 0.0925 %)", "queue 20.2KB",

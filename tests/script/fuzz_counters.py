@@ -30,7 +30,7 @@ def tool():
 
 
 def wrongly_linked():
-    """A target whose core is that of the ordinary build, and comes first."""
+    """A target that is linked first with the core of the ordinary build."""
     name = os.path.join("tests", "fuzz", f"fuzz_{TARGET}")
     commands = subprocess.run(["ninja", "-C", FOLDER, "-t", "commands", "-s", name], check=True,
                               stdout=subprocess.PIPE, text=True).stdout

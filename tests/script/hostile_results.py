@@ -39,7 +39,7 @@ def refused(done, what, *said):
 
 
 def change(path, *statements):
-    """Carries out SQL, in the schema too."""
+    """Runs SQL statements, which may also change the schema."""
     database = sqlite3.connect(path)
     for statement in statements:
         database.execute(statement)
@@ -73,7 +73,8 @@ def test_views(folder, commands):
                 continue
             refused(oche(folder, command, path), f"{command}, {table} is a view", f"{table}.sqlite")
         if table in ("info", "flows"):
-            # A new run does not take it for results, hang, or replace it.
+            # A new run does not take such a file for results, does not hang, and does not replace
+            # it.
             os.makedirs(os.path.join(folder, "v"), exist_ok=True)
             shutil.copy(path, os.path.join(folder, "v", "run.sqlite"))
             refused(oche(folder, "run", "s.yaml", "--quiet", "--out", "v"), f"over {table}",

@@ -26,7 +26,7 @@ LONGER = {
     ("tests/support/sample.h", "sample_packet"): 77,
     ("tests/interop/verbs.c", "test_extended"): 72,
 }
-# All that is in the root folder itself. What a program writes where it is started is not among it.
+# All files in the root folder. Files that a program writes where it is started are not in the list.
 ROOT_FILES = {".clang-format", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE",
               "Makefile", "README.md", "ROADMAP.md", "meson.build", "meson_options.txt"}
 LEFTOVERS = (".orig", ".rej", "~")

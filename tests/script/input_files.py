@@ -102,7 +102,8 @@ def feed(end, text):
 
 
 def piped(folder, where, number):
-    """The complaints about a run that reads `where` from an anonymous pipe, as <(…) makes it."""
+    """Returns the errors of a run that reads `where` from an anonymous pipe, as the shell's <(…)
+    makes it."""
     reader, writer = os.pipe()
     feeder = threading.Thread(target=feed, args=(writer, RIGHT[where]))
     feeder.start()
@@ -129,7 +130,7 @@ def named(folder):
 
 
 def endless(folder, where):
-    """The complaints about a run whose file is a pipe without end."""
+    """Returns the errors of a run whose input file is a pipe without end."""
     writer = subprocess.Popen(["yes", "0 0"], stdout=subprocess.PIPE)
     path = f"/dev/fd/{writer.stdout.fileno()}"
     done = run(folder, arguments(where, path), "endless", pass_fds=[writer.stdout.fileno()])
@@ -141,7 +142,7 @@ def endless(folder, where):
 
 
 def make_files(folder):
-    """Each wrong file, and what is said about it."""
+    """Makes each wrong file; returns them with the expected messages."""
     def make(name, content):
         with open(os.path.join(folder, name), "wb") as file:
             file.write(content)

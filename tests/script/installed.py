@@ -87,7 +87,7 @@ def test_installed():
           lines[1] == "plain" and lines[2] == "star    four\\x1b hosts", lines)
     oche("run", "star", "-q", program=program)
     check(os.path.exists("out/star/run.sqlite"), "star")
-    # A folder of that name is none, a file is.
+    # A folder of that name is not a scenario; a file is.
     os.mkdir("plain")
     oche("run", "plain", "-q", program=program)
     write("star", STAR + "name: mine\n")

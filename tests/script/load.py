@@ -50,8 +50,8 @@ def run(work, name, scenario, *arguments, program=(OCHE,)):
 
 
 def test_delivered_follows_offered(work, scenario):
-    """At 30, 60 and 80 % the network delivers what is offered; goodput over the run does not say
-    so: it has the drain in it."""
+    """At 30, 60 and 80 % of load, the network delivers the offered load. Goodput over the run is
+    lower, because it includes the drain."""
     before = 0
     for load, least in (("30%", 0.95), ("60%", 0.92), ("80%", 0.85)):
         got = {}
@@ -73,7 +73,7 @@ def test_delivered_follows_offered(work, scenario):
 
 
 def test_threads_and_ranks(work, scenario, mpi):
-    """The counts are taken within a window of the engine; the run is the same without them."""
+    """Counting happens within a window of the engine. The run is the same without counting."""
     cut = ["--set", "topology.leaves=4"]
     one = run(work, "t1", scenario, "-t", "1", *cut)
     names = [name for name in one if name.startswith("load.")]
@@ -85,7 +85,7 @@ def test_threads_and_ranks(work, scenario, mpi):
         other = run(work, "ranks", scenario, *cut, program=(*MPIRUN, OCHE))
         check(all(other[name] == one[name] for name in names), "ranks differ")
     hashes = {info(os.path.join(work, name), "trace_hash") for name in ("t1", "t2", "t4")}
-    # An interval of its own, so that no sample of the run's choice hides in it.
+    # An explicit interval, so that the run does not choose one and hide a difference.
     for interval in ("0", "100us"):
         run(work, "i" + interval, scenario, "--set", f"measure.interval={interval}")
         hashes.add(info(os.path.join(work, "i" + interval), "trace_hash"))
@@ -131,7 +131,7 @@ def test_tables(work, scenario):
 
 
 def test_notes_first(work, scenario):
-    """Parameters that do not fit the network are reported before the table and marked in it."""
+    """Parameters that do not suit the network are reported before the table and marked in it."""
     text = oche("run", scenario, "--out", os.path.join(work, "notes"), "--compare",
                 "congestion_control=dcqcn,{name: timely, preset: paper}",
                 "--set", "workload.stop=2100us",

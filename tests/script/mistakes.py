@@ -42,7 +42,7 @@ CASES = [
       '3: switch.leaf.ecm: unknown key; did you mean "ecn"?', '4: switch.kmin: "2us":' + UNIT,
       '6: workload[0].degree: "x"' + COUNT, '7: workload[1]: "7" is not known; write one of ',
       '8: workload[2].degree: "y"' + COUNT]),
-    # The defaults cannot be known: told once.
+    # The defaults are unknown: reported only once.
     ("defaults: nope\nhost: {preset: nope, acks: 1}\nseed: x\n" + TOPOLOGY + WORKLOAD, [],
      ['1: defaults: "nope" is not ', "2: host.preset: ", "2: host.acks: unknown key; ",
       '3: seed: "x"' + COUNT]),
@@ -50,7 +50,7 @@ CASES = [
     (TOPOLOGY + WORKLOAD + "seeds: 1\n", ["--seed", "x", "--set", "switch.kmin=1us"],
      ['3: seeds: unknown key; did you mean "seed"?', '--seed x: seed: "x"' + COUNT,
       '--set switch.kmin=1us: switch.kmin: "1us":' + UNIT]),
-    # Overrides that are none: what they were meant to give is not missing.
+    # Invalid overrides: the sections that they should give are not reported as missing.
     (TOPOLOGY, ["--set", "workload", "--set", "a..b=1"],
      ["--set workload: not KEY=VALUE; write it as switch.buffer=9MB",
       "--set a..b=1: not a key; write parts with dots between, such as switch.buffer or "]),

@@ -14,7 +14,7 @@ import os
 import sys
 import tempfile
 
-DEBIANS = "/usr/bin/python3"  # which has Debian's packages, whatever python3 is
+DEBIANS = "/usr/bin/python3"  # the python3 that has Debian's packages
 
 
 def run(path):

@@ -48,7 +48,7 @@ def look(what, text):
 
 
 def quoted(text):
-    """Returns the text in double quotes, as YAML has it."""
+    """Returns the text in double quotes, as in YAML."""
     return '"' + "".join(c if c.isascii() and c.isprintable() else f"\\u{ord(c):04x}"
                          for c in text) + '"'
 

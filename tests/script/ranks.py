@@ -92,7 +92,8 @@ def check_worlds(program):
 
 
 def refused(words, says, folder, oche=OCHE, count=3, beside=None):
-    """Status 2, and one line of this program's, said once. `beside`: what one more rank runs."""
+    """Expects status 2 and one line of this program, printed once. `beside`: command of one more
+    rank."""
     more = [] if beside is None else [":", "-np", "1", *beside]
     done = run([*MPIRUN, "-np", str(count), oche, *words, *more])
     own = [line for line in done.stderr.split("\n") if says in line]
@@ -146,7 +147,7 @@ def check_refusals(folder, pool):
 
 
 def another_program(here):
-    """If a rank is another program, which says nothing, rank 0 says that it waits for it."""
+    """If one rank is another program that never answers, rank 0 prints that it waits for it."""
     done = run_program("timeout", "-s", "INT", "13", *MPIRUN, "-np", "1", OCHE, *here, ":", "-np",
                        "1", "sh", "-c", "exec sleep 12", timeout=LIMIT)
     if "rank 0: waits for the other processes" not in done.stderr or done.returncode == 0:
@@ -154,8 +155,7 @@ def another_program(here):
 
 
 def refuse_others(here, alone, empty, folder, later):
-    """One rank is started otherwise than the others: none may wait for ever for what is not to
-    come."""
+    """One rank is started in a different way: all ranks must end, and none may wait for ever."""
     other = os.path.join(folder, "build")
 
     os.mkdir(other)
@@ -228,7 +228,8 @@ def check_remark(folder):
 
 
 def check_told(folder):
-    """A series ends a window at each sample: ranks report each window to each other once."""
+    """A series ends a window at each sample. Ranks must report each window to each other only
+    once."""
     done = run([*MPIRUN, "-np", "2", OCHE, "run", "scenarios/permutation.yaml", "--verbose",
                 "--set", "duration=20us", "--set", "measure.interval=500ns", "--out",
                 os.path.join(folder, "told")])
@@ -255,7 +256,7 @@ class Long:
         try:
             while more := os.read(self.terminal, 65536):
                 self.said += more.decode(errors="replace")
-        except OSError:  # there is no more, for now or for ever
+        except OSError:  # there is no more data, for now or at all
             pass
         return self.said
 
@@ -296,8 +297,8 @@ def check_killed(folder):
 
 
 def check_interrupted(folder):
-    """SIGUSR1 at mpirun ends the run with results. So does Ctrl-C, if that takes less than the
-    second that mpirun gives; what it leaves is whole in any case."""
+    """SIGUSR1 to mpirun ends the run with results. Ctrl-C does so, too, if the run ends within the
+    second that mpirun gives it. In any case the files that are left are whole."""
     run = Long(os.path.join(folder, "interrupted"))
     run.await_progress()
     run.process.send_signal(signal.SIGUSR1)

@@ -39,7 +39,8 @@ def skip(*why):
 # ---- a program that lists devices ----
 
 def listing(library, *drivers):
-    """One line a device, its name and for which driver libraries it is one of theirs; or errno."""
+    """Returns one line per device: its name, and the driver libraries to which it belongs. Or an
+    errno."""
     verbs = ctypes.CDLL(library, use_errno=True)
     asked = [ctypes.CDLL(driver).mlx5dv_is_supported for driver in drivers]
     verbs.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
@@ -68,13 +69,13 @@ def run(*command, **variables):
 
 
 def listed(*drivers, **variables):
-    """With our library, found as any program finds it."""
+    """Lists devices with our library, which is found in the usual way."""
     return run(OCHE, "exec", "--", sys.executable, __file__, "list", "libibverbs.so.1", *drivers,
                **variables)
 
 
 def split(lines):
-    """Ours and the others; ours must come first."""
+    """Splits the lines into our devices and others; ours must come first."""
     ours = [line for line in lines if line.startswith("oche_")]
     if not ours or lines[:len(ours)] != ours:
         fail("ours do not come first:", lines)
@@ -228,7 +229,8 @@ def inside(stand_in, driver, folder):
                          SYSTEM_VERBS_DRIVER=os.path.abspath(driver))
     if split(lines)[1] != ["a name of the system's"] or said:
         fail(lines, said)
-    # Without the kernel's rdma_ucm the system's librdmacm has no channels, and a line says so.
+    # Without the kernel's rdma_ucm, the system's librdmacm has no channels, and a line must say
+    # that.
     if os.path.exists(os.path.join(os.path.dirname(theirs), "librdmacm.so.1")):
         lines, said = channels()
         if lines != ["a channel"] * 2 or said.count("\n") != 1 or \
@@ -242,7 +244,7 @@ def inside(stand_in, driver, folder):
             if (line.split()[-1] == "yes") != line.startswith("mlx5_0"):
                 fail("libmlx5 takes it for what it is not:", line)
     if shutil.which("ibv_devinfo"):
-        # /dev/null takes every command; what it answers must be the same, line by line.
+        # /dev/null accepts every command. The answers must be equal, line by line.
         plain, _ = run("ibv_devinfo", "-v", "-d", "rxe0")
         if run(OCHE, "exec", "--", "ibv_devinfo", "-v", "-d", "rxe0")[0] != plain:
             fail("ibv_devinfo says something else")

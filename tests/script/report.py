@@ -44,7 +44,7 @@ def page_of(folder, *arguments):
 
 
 def data_of(page):
-    """The page's data; its text has no '<', so that nothing can end it."""
+    """Returns the page's data. The text contains no '<', so it cannot end the HTML element."""
     text = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1]
     check("<" not in text, "a '<' in the data")
     return json.loads(text)
@@ -80,7 +80,8 @@ def test_pages(work):
 
 
 def test_sizes_are_joined(work):
-    """Fine ranges of few flows are joined, within a decade; each says how certain it is."""
+    """Fine ranges with few flows are joined, within a decade. Each result says how certain it
+    is."""
     path = os.path.join(work, "sizes", "run.sqlite")
     fixture.run(path, 3000)
     with sqlite3.connect(path) as db:
@@ -139,7 +140,7 @@ def test_one_file(work):
         refused(done, "notes: is not a results file (file is not a database); move it elsewhere, "
                       "or give a file that oche run, oche sweep or oche reproduce has written\n")
         check(done.stderr.startswith(said + ": "), place, "is named", done.stderr)
-    strange = os.path.join(work, "strange.sqlite")  # what sqlite says of it has what is in it
+    strange = os.path.join(work, "strange.sqlite")  # its name occurs in sqlite's error message
     with sqlite3.connect(strange) as db:
         db.execute("PRAGMA user_version = 4")
         db.execute("CREATE TABLE info (key, value)")
@@ -281,8 +282,8 @@ def check_paths(db, deflected):
 
 
 def test_where(work):
-    """Real runs and a sweep: what the page says of congestion and of deflected flows is what the
-    results files have, by port; and what oche run says in words."""
+    """Real runs and a sweep. The page must show the congestion and the deflected flows that are in
+    the results files, by port, and that oche run reports."""
     folder = os.path.join(work, "runs")
     done = oche("run", os.path.join(SOURCE, "scenarios", "deflection.yaml"), "--compare",
                 "switch.mechanisms=none,iofd", "--set", "duration=4ms", "--set", "warmup=1ms",

@@ -223,7 +223,7 @@ def test_again(work):
           FIGURE.replace("EXPLAINED", "because of this"))
     said = reproduce(work, "p/one").stdout
     check("    because of this\n" in said, said)
-    # An explanation that several claims share is printed once, below all of them.
+    # An explanation that several claims share is printed once, below these claims.
     write(os.path.join(work, "papers", "p"), "figures/one.yaml",
           FIGURE.replace("EXPLAINED", "because of this") + """\
   - name: wrong_too
@@ -340,7 +340,7 @@ def test_dying(work):
 
 
 def waits_for_sigint(pid):
-    """True if the process asks for SIGINT by name, and is not ended by it."""
+    """True if the process catches SIGINT, so that the signal does not end it."""
     with open(f"/proc/{pid}/status", encoding="utf-8") as file:
         blocked = re.search(r"^SigBlk:\s*([0-9a-f]+)$", file.read(), re.M).group(1)
     return int(blocked, 16) >> (signal.SIGINT - 1) & 1 == 1
@@ -702,7 +702,8 @@ def test_measured(work):
 
 
 def test_measure(work):
-    """--measure has the paper's program measure, judges that, and with --record keeps it."""
+    """--measure starts the paper's program, and its results are judged; with --record they are
+    also kept."""
     kept = os.path.join(work, "papers", "p", "measured", "wire.csv")
     write(work, "tools/wire-p", "#!/bin/sh\n[ \"$1 $2 $#\" = '--out new 3' ] || exit 1\n"
           "cat >new/wire.csv <<END\n" + WIRE.replace("0,4e9,3", "0,6e9,3") + "END\n")

@@ -176,7 +176,7 @@ def test_repeat_with_files():
             file.write("2us,3,1,30KB\n")
         check("has changed since that run" in oche("run", path, status=2).stderr, path)
         check("has changed" in oche("run", path, "--set", "seed=2", status=2).stderr, path)
-    # A file that is replaced need not be there.
+    # If an override replaces a file, the replaced file need not exist.
     for path, key in zip(results, ("workload.0.file", "workload.file")):
         oche("run", path, "-q", "--set", key + "=../moved.csv", "--out", "new")
         check(info("new")["trace_hash"] == info(os.path.dirname(path))["trace_hash"], path)

@@ -99,7 +99,8 @@ def test_results(work):
         check(one(db, "SELECT value FROM parameters WHERE key = 'workload[1].degree'") == "8",
               "workload[1].degree")
 
-        # Flows: as the table says; no flow is faster than alone; those of the warm-up are marked.
+        # Flows: the rows agree with the table; no flow is faster than alone; flows of the warm-up
+        # are marked.
         row = re.search(r"^all sizes +([\d,]+) +([\d,]+) +([\d,]+) ", text, re.M)
         started, done, failed = (int(n.replace(",", "")) for n in row.groups())
         check(started == one(db, "SELECT count(*) FROM flows WHERE measured"), "flows", started)
@@ -195,7 +196,8 @@ def test_results(work):
 
 
 def test_timeout_causes(work):
-    """Also with a warm-up in which some run out: rows, counters and their sum are the same."""
+    """Also with a warm-up in which some timers expire: rows, counters and their sum are the
+    same."""
     rows = {"last_packet": "the last packet was lost", "last_ack": "the last ACK was lost",
             "nak_lost": "the NAK was lost", "lost_twice": "the same packet was lost twice",
             "nak_held": "the NAK waited for its interval", "other": "the answer was on its way"}
@@ -329,8 +331,8 @@ def test_json(work):
 
 
 def test_wide_compare(work):
-    """A table fits in 120 columns: further runs stand in another table below, and long names below
-    all of them."""
+    """A table fits in 120 columns: further runs are in another table below it, and long names
+    below all tables."""
     long = "{name: dcqcn, mode: nic}"
     text = oche(scenario("pauses"), "--out", os.path.join(work, "wide"), "--compare",
                 f"congestion_control=none,dcqcn,timely,dart,{long}")
@@ -494,8 +496,8 @@ def test_rogue_retry_count(work):
 
 
 def test_idle_under_rogue(work):
-    """Keys that RoGUE does not use with its parameters are named, and change no hash; of others
-    nothing is said."""
+    """RoGUE names keys that have no effect with its parameters; these change no hash. Other keys
+    are not named."""
     path = os.path.join(work, "idle.yaml")
     with open(path, "w", encoding="utf-8") as file:
         file.write("name: idle\nduration: 10ms\ntopology: {type: star, hosts: 6, host_rate: "
@@ -623,7 +625,7 @@ def test_quiet_and_progress(work):
             os.close(terminal)
             ends = time.monotonic() + seconds
             try:
-                while True: # until nobody has the terminal any more
+                while True: # until no process uses the terminal any more
                     if select.select([main], [], [], 0.05)[0]:
                         seen += os.read(main, 4096)
                     if time.monotonic() > ends or seen.count(b" left") >= 3:
@@ -645,7 +647,7 @@ def test_quiet_and_progress(work):
 
 
 def test_help():
-    """It names every file of --csv and every exit status, as the manual does."""
+    """--help names every file of --csv and every exit status, as the manual does."""
     text = " ".join(oche("--help").split())
     csv_help = re.search(r"--csv (.*?) -", text).group(1)
     for name in ("metrics.csv", "flows.csv", "series.csv", "counters.csv"):
@@ -662,7 +664,7 @@ def test_show_defaults():
     for words in ("At the root: the run", "topology: hosts, switches and links", "type: clos",
                   "name: dcqcn  (default)", "kmin", "[dcqcn.md#parameters]"):
         check(words in schema, "--show-defaults lacks", words)
-    for sets, key in (("switch.kmin=1GB", "switch.kmin"),  # no world can be made of it
+    for sets, key in (("switch.kmin=1GB", "switch.kmin"),  # it makes no world
                       ("warmup=1s", "warmup")):  # its sections do not fit together
         done = run_program(OCHE, "run", "--show-defaults", scenario("pairs"), "--set", sets)
         check(done.returncode == 2 and done.stderr.count("\n") == 1 and sets in done.stderr and
@@ -783,7 +785,7 @@ def test_deflection(work):
 
 
 def test_units_of_mechanisms(work):
-    """A mechanism's counter of bytes says so."""
+    """If a mechanism's counter counts bytes, its name says so."""
     oche(scenario("credits"), "--out", os.path.join(work, "credits"), "--quiet")
     with database(work, "credits") as db:
         units = dict(db.execute("SELECT name, unit FROM metric_names WHERE name LIKE "
@@ -793,7 +795,7 @@ def test_units_of_mechanisms(work):
 
 
 def test_other_files_stay(work):
-    """A file of the results' name that has no results is not replaced; results are."""
+    """A file with the name of the results is replaced only if it contains results."""
     folder = os.path.join(work, "other")
     path = os.path.join(folder, "run.sqlite")
     os.makedirs(folder)
@@ -820,7 +822,8 @@ def test_nothing_is_left_behind(work):
     check(not os.path.exists(os.path.join(work, "none")), "a folder was made for nothing")
     oche(scenario("pauses"), "--out", folder, "--compare", "switch.buffer=1500KB,1KB", status=2)
     check(not os.path.exists(os.path.join(work, "none")), "the first of two ran for nothing")
-    # Results that cannot be put in place: the run fails, and its capture and its parts go too.
+    # If the results cannot be renamed, the run fails, and its capture and partial files are
+    # removed.
     os.makedirs(os.path.join(folder, "flows.csv"))
     capture = os.path.join(work, "left.pcap")
     oche(scenario("pairs"), "--out", folder, "--csv", "--pcap", capture + ":0", status=2)
@@ -829,13 +832,13 @@ def test_nothing_is_left_behind(work):
     oche(scenario("pairs"), "--out", folder, "--csv", status=2)
     check(os.listdir(folder) == ["metrics.csv"], os.listdir(folder))
     check(not os.path.exists(capture) and not os.path.exists(capture + ".part"), "the capture")
-    # Interrupted in the middle: the signal ends it, as ever, and the part of the capture goes.
+    # Interrupted in the middle: the signal ends the program, and the partial capture is removed.
     for end in (signal.SIGHUP, signal.SIGTERM):
         interrupted = subprocess.Popen([OCHE, "run", scenario("pairs"), "--quiet", "--out",
                                         os.path.join(work, "cut"), "--set", "duration=90s",
                                         "--set", "stop_when_done=false", "--pcap",
                                         capture + ":0"], stderr=subprocess.DEVNULL,
-                                       # As from a terminal, even if nohup runs the tests.
+                                       # As on a terminal, even if the tests run under nohup.
                                        preexec_fn=lambda: signal.signal(signal.SIGHUP,
                                                                         signal.SIG_DFL))
         while not os.path.exists(capture + ".part") and interrupted.poll() is None:

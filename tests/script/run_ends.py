@@ -18,7 +18,7 @@ from checks import must, run_program
 OCHE = os.environ["OCHE"]
 STAR = "topology: {type: star, hosts: 4, host_rate: 10Gbps}\n"
 INCAST = "workload: {type: incast, degree: 3, bytes: 25MB, senders: next}\n"
-signal.signal(signal.SIGINT, signal.default_int_handler)  # nohup would have programs ignore it
+signal.signal(signal.SIGINT, signal.default_int_handler)  # under nohup, programs would ignore it
 
 
 def oche(*words, status=0):

@@ -35,7 +35,7 @@ SHORTER = {} if LONG else {
 
 
 def commands(text):
-    """The lines "#     oche run …" of the opening comment, with what continues them."""
+    """Returns the lines "# oche run …" of the opening comment, with their continuation lines."""
     found = re.findall(r"^#     oche (run [^#\n]*(?:\n#         [^#\n]*)*)", text, re.M)
     return [shlex.split(re.sub(r"\n#\s+", " ", command), comments=False) for command in found]
 

@@ -43,7 +43,7 @@ EXCEPTIONS = {
 
 
 def schemes():
-    """All schemes that the program has."""
+    """Returns all schemes of the program."""
     shown = subprocess.run([OCHE, "run", "--show-defaults"], stdout=subprocess.PIPE, text=True,
                            check=True).stdout
     section = re.search(r"^congestion_control: .*?(?=^\S)", shown + "\nend\n", re.M | re.S)
@@ -63,7 +63,7 @@ def measure(names):
 
 
 def judge(table, scheme, rate, pattern):
-    """Checks one cell; returns whether the usual limits would have refused it."""
+    """Checks one cell. Returns true if it is beyond the usual limits."""
     p99, share = table[scheme, rate, pattern]
     base_p99, base_share = table["none", rate, pattern]
     slower, less = p99 / base_p99, share / base_share

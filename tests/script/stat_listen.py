@@ -41,7 +41,7 @@ while True:
 
 
 def ask(port):
-    """Seconds until the page is there."""
+    """Returns the seconds until the page has arrived."""
     began = time.monotonic()
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     connection.request("GET", "/metrics")

@@ -72,7 +72,7 @@ def split(text, rng):
 
 
 def drop_empty(lines):
-    """A section that has lost all its values is an empty one."""
+    """Removes the keys of sections that have lost all their values."""
     text, lines = [], [line for line in lines if line is not None]
     for number, line in enumerate(lines):
         follows = lines[number + 1] if number + 1 < len(lines) else ""
@@ -103,7 +103,8 @@ def ways(scenario, folder, rng):
 
 
 def compare(scenario, folder, rng):
-    """A list of what differs; what was tried."""
+    """Runs a scenario in several ways. Returns a list of differences, and a list of the ways that
+    ran."""
     wrong, tried = [], []
     first, said = run(scenario, os.path.join(folder, "first"))
     if first is None:

@@ -235,7 +235,8 @@ def test_a_point_that_deadlocks(work):
 
 
 def test_points_without_a_value(work):
-    """Without a finished flow there is no completion time. The mean says how many seeds it has."""
+    """Without a finished flow there is no completion time. The mean says how many seeds have a
+    value."""
     folder, scenario = os.path.join(work, "some"), os.path.join(work, "some.yaml")
     with open(scenario, "w", encoding="utf-8") as file:
         file.write("topology: {type: star, hosts: 3, host_rate: 10Gbps}\nduration: 60us\n"
@@ -389,7 +390,8 @@ def test_what_does_not_fit(work):
 
 
 def test_the_fluid_model(work):
-    """An axis like any other; what it has is named as by packets, and is what oche fluid says."""
+    """An axis with the fluid model works like any other. Its metrics have the same names as with
+    packets, and its values are those of oche fluid."""
     folder = os.path.join(work, "models")
     done = sweep(TWO_FLOWS, "--vary", "model=packets,fluid,both", "--repeat", "2", "--out", folder,
                  "--metric", "goodput", "--metric", "model_distance", "--metric", "cnps")
@@ -447,7 +449,8 @@ def test_other_sweeps_are_refused(work):
 
 
 def test_files_that_the_scenario_names(work):
-    """Contents of named files belong to the sweep, even if only one value of an axis names them."""
+    """The contents of named files belong to the sweep, even if only one value of an axis names a
+    file."""
     where = os.path.join(work, "files")
     os.mkdir(where)
     scenario, folder = os.path.join(where, "f.yaml"), os.path.join(where, "out")
@@ -510,7 +513,7 @@ def test_the_way_over_slurm(work):
           os.listdir(files))
     check(not os.path.exists(os.path.join(folder, "sweep.sqlite")), "a task wrote the results")
 
-    # Points that are missing, broken or of another grid are reported; the rest is there.
+    # Points that are missing, broken or of another grid are reported; the other points are shown.
     with open(os.path.join(files, "3.point"), "r+", encoding="utf-8") as half:
         half.truncate(1000)
     os.rename(os.path.join(files, "9.point"), os.path.join(files, "8.point"))

@@ -76,7 +76,7 @@ def test_queues(work):
                  "SELECT port_b FROM links")
     ports = sorted(port for port, in ports if ":" in port)
     check(sorted(everything) == ports and len(ports) > 40 and same == plain, everything)
-    # A bound on memory, of the series too.
+    # A limit of memory, which also applies to series.
     def refused(*sets):
         sets = [part for one in ("measure.queues=all", "switch.pfc=false", *sets)
                 for part in ("--set", one)]
