@@ -12,7 +12,7 @@
 
 enum elf_kind {
     ELF_NONE,    /* no ELF file, or a damaged one */
-    ELF_FOREIGN, /* of another machine or word size than this program */
+    ELF_FOREIGN, /* a program of another machine or word size than this one */
     ELF_STATIC,  /* the program uses no dynamic linker */
     ELF_DYNAMIC,
 };

@@ -270,7 +270,7 @@ static bool cannot_load(const struct elf_file *file, const char *name, struct oc
 
 /* the program and its libraries, if found; those from `next` on are not checked yet */
 struct walk {
-    const char *folder; /* of oche's libraries */
+    const char *folder; /* folder of oche's libraries */
     char *paths[MOST_OBJECTS];
     unsigned count, next;
     /* the program's list, because its libraries may use it, too; or NULL */

@@ -40,7 +40,7 @@ bool oche_parse_arguments(const struct argp *argp, int argc, char **argv, unsign
     }
     const error_t refused = argp_parse(argp, argc, argv, flags, NULL, input);
 
-    OCHE_GOT(refused != ENOMEM); /* of which argp says nothing */
+    OCHE_GOT(refused != ENOMEM); /* argp prints nothing about this error */
     return refused == 0;
 }
 

@@ -70,7 +70,7 @@ struct oche_derived {
 
 /* The value that equipment in use has for a parameter whose own default is the paper's. */
 struct oche_deployed {
-    const char *name; /* of the parameter */
+    const char *name; /* name of the parameter */
     union oche_value value;
 };
 

@@ -49,7 +49,7 @@ struct oche_device_config {
      */
     uint64_t line_rate_bps;
     uint32_t mtu_bytes; /* largest payload of a packet on any queue pair; 0: 4096 */
-    uint32_t max_qps, max_regions, max_peers; /* 0: 1024 of each */
+    uint32_t max_qps, max_regions, max_peers; /* 0: 1024 of each kind */
     uint32_t receive_buffer_bytes;   /* requested size of the socket's buffer; 0: 8 MiB, more for UC
                                         and UD */
     const struct oche_cc_scheme *cc; /* NULL: none */

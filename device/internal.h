@@ -145,7 +145,7 @@ struct stranger {
 
 struct oche_device {
     struct oche_nic *nic GUARDED;
-    struct oche_lock lock;        /* its kind is device_lock */
+    struct oche_lock lock;        /* a lock of the kind device_lock */
     _Atomic uint32_t lock_wanted; /* threads in oche_device_lock; progress lets them go first */
     struct oche_clock clock;
     struct oche_address address;

@@ -10,7 +10,7 @@ struct oche_switch_config;
 struct oche_chip {
     const char *name, *chip;
     uint64_t buffer_bytes; /* packet memory that all ports share; 0: not published */
-    uint64_t rate_bps;     /* of a port */
+    uint64_t rate_bps;     /* rate of a port */
     unsigned ports;        /* 0: not clear from the source */
     /*
      * true: the numbers are from the maker of the chip or of a switch with it; false: from others

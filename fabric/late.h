@@ -21,7 +21,7 @@ struct oche_late {
     uint64_t count;    /* packets that were late */
     uint32_t capacity; /* while so many are on their way, further packets are on time */
     uint32_t pending;
-    oche_time arrivals[]; /* of late packets, as a heap: the next one first */
+    oche_time arrivals[]; /* arrival times of late packets, as a heap: the next one first */
 };
 
 /* Returns the bytes of memory for oche_late_create, for a link of this rate. */

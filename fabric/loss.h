@@ -39,7 +39,7 @@ struct oche_loss {
     struct oche_random random;
     uint64_t dropped;
     uint64_t count; /* packets that the pattern has counted */
-    uint32_t of;    /* enum oche_loss_of: the pattern counts and loses only these */
+    uint32_t of;    /* enum oche_loss_of: the kind of packets that the pattern counts and loses */
     uint32_t item_count;
     uint8_t *seen; /* one bit per PSN of the pattern: set once a packet with the PSN was lost */
     struct oche_loss_item items[];

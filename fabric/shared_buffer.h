@@ -59,7 +59,7 @@ struct oche_buffer {
 /* How a buffer is divided, computed from a configuration. All in bytes. */
 struct oche_buffer_plan {
     unsigned priorities;     /* p, the number of PFC priorities */
-    double beta;             /* of the dynamic threshold; a switch's alpha times p */
+    double beta;             /* beta of the dynamic threshold: a switch's alpha times p */
     uint64_t ports;          /* number of ports for which headroom is kept */
     uint64_t headroom_total; /* H */
     uint64_t reserve;        /* bytes reserved for crossing packets */

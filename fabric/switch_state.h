@@ -53,7 +53,7 @@ struct oche_switch {
     uint8_t lanes;                /* mask of the classes that are lanes; 0: there are no lanes */
     struct oche_egress *egress;   /* array with `lines` elements per port */
     struct oche_ingress *ingress; /* array with `class_count` elements per port */
-    uint64_t least_kmin;          /* of all ports: up to this queue no port marks */
+    uint64_t least_kmin;          /* least kmin of all ports: up to this queue no port marks */
     struct oche_random random;    /* for marks */
     struct oche_switch_cold *cold;
     struct oche_pause *pauses; /* one per port */

@@ -19,7 +19,7 @@ void oche_mistakes_add(struct oche_mistakes *mistakes, uint64_t place,
     mistakes->count++;
     if (at == OCHE_MISTAKES_KEPT)
         return;
-    /* The last one is removed from a full list. */
+    /* If the list is full, its last mistake is removed. */
     const size_t moved = (kept == OCHE_MISTAKES_KEPT ? kept - 1 : kept) - at;
 
     memmove(&mistakes->kept[at + 1], &mistakes->kept[at], moved * sizeof(mistakes->kept[0]));

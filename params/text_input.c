@@ -464,7 +464,7 @@ char *oche_text_value(char **line, char separator)
             end++;
     *line = *end != '\0' ? end + 1 : NULL;
     *end = '\0';
-    value += strspn(value, " "); /* those within quotes */
+    value += strspn(value, " "); /* blanks within quotes */
     for (length = strlen(value);
          length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t'); length--)
         value[length - 1] = '\0';

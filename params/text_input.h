@@ -24,7 +24,7 @@ struct oche_text_input {
     struct oche_error *error; /* owned by the caller */
     const char *begin, *at, *end;
     unsigned line; /* number of the line last taken; 0: none yet */
-    char *copy;    /* that line, which the caller may overwrite */
+    char *copy;    /* copy of that line, which the caller may overwrite */
 };
 
 /*

@@ -23,7 +23,7 @@ struct batch {
     oche_time left; /* UC, once it has ended: when the last byte left */
     /* the last packet: bytes on the line, and the limiter's rate when it leaves */
     uint64_t packet_bytes, rate_bps;
-    uint64_t verbs; /* how many verbs end in it or before it, since the beginning */
+    uint64_t verbs; /* number of verbs that end in this batch or before it, since the beginning */
     uint8_t direction;
     bool measured; /* the batch's round trip can be computed */
     bool ended;    /* UC: the batch's last piece has left the NIC */
@@ -36,7 +36,7 @@ struct stream {
     /* counted since the beginning; the difference is under way */
     uint64_t posted_bytes, done_bytes;
     uint64_t hold_until; /* samples of bytes posted before this byte are ignored */
-    unsigned batches;    /* number of batches under way, with the open one */
+    unsigned batches;    /* number of batches under way, including the open one */
     uint64_t in_a_row;   /* batches since the NIC had none (rogue.md#r22) */
     bool exact;          /* the limiter has not changed since the NIC ran empty */
     bool unsettled;      /* the limiter has changed since the NIC ran empty after a hold-off */
@@ -44,7 +44,7 @@ struct stream {
 };
 
 enum health {
-    QP_READY,    /* in RTS; if it is not active, no piece is posted on it */
+    QP_READY,    /* in RTS; if the queue pair is not active, no piece is posted on it */
     QP_DRAINING, /* has failed; some completions are still to come */
     QP_WAITING,  /* a resynchronisation is under way */
 };
@@ -87,7 +87,7 @@ struct rogue_connection {
     struct side sides[2];
     unsigned active;
     uint64_t resume;   /* after a failure: the piece with which the shadow must begin */
-    uint64_t failures; /* of the active queue pair, since `progress` */
+    uint64_t failures; /* failures of the active queue pair since `progress` */
     uint64_t progress; /* piece_done when it last failed */
     uint64_t most_failures;
     bool broken;

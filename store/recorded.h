@@ -16,7 +16,7 @@ struct oche_recorded_file {
 
 struct oche_recorded {
     char *program, *scenario_file, *scenario_text, *status, *trace_hash;
-    char *until_stable, *within; /* of --until-stable, --within; NULL: not given */
+    char *until_stable, *within; /* values of --until-stable and --within; NULL: not given */
     char **overrides;            /* in the order in which they were given */
     size_t override_count;
     struct oche_recorded_file *files;

@@ -428,7 +428,7 @@ bool oche_results_csv(struct oche_results *results, const char *folder, struct o
         ok = oche_csv_write(results->database, files[count].query, path, error);
         free(path);
     }
-    while (!ok && --count > 0) { /* those before the one that failed */
+    while (!ok && --count > 0) { /* statements before the one that failed */
         char *path = path_in(folder, files[count - 1].name);
 
         unlink(path);

@@ -40,7 +40,7 @@ struct oche_buffers_input {
     /* headroom per port and priority; OCHE_NEVER: computed from the link */
     uint64_t headroom_bytes;
     double beta;         /* alpha times the priorities; 0: as many as those, alpha is 1 */
-    bool by_beta;        /* with fewer priorities, beta stays the same and not alpha */
+    bool by_beta;        /* with fewer priorities, beta stays the same and alpha changes */
     uint64_t kmin_bytes; /* kmin to check; OCHE_NEVER: none */
     uint64_t kmax_bytes; /* kmax to check, at least kmin; OCHE_NEVER: none */
     double pmax;         /* probability of a mark at kmax; negative: not given */

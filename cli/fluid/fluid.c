@@ -33,7 +33,8 @@ struct session {
     struct oche_fluid_flow_list flows;
     char *command;
     struct oche_error error;
-    struct oche_mistakes mistakes; /* of the scenario; if set, there is no other error */
+    /* mistakes of the scenario; if there are any, there is no other error */
+    struct oche_mistakes mistakes;
 };
 
 /* ---- arguments ---- */

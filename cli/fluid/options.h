@@ -12,7 +12,7 @@ enum oche_fluid_mode { OCHE_FLUID_RUN, OCHE_FLUID_FIXED_POINT, OCHE_FLUID_STABIL
 struct oche_fluid_cli_options {
     enum oche_fluid_mode mode;
     enum oche_fluid_name model; /* OCHE_FLUID_NAMES: not given */
-    char *scenario;             /* its path, or NULL */
+    char *scenario;             /* path of the scenario, or NULL */
     const char *receiver, *flows, *csv, *out;
     const char **sets;
     size_t set_count;

@@ -36,7 +36,7 @@ struct watch {
     uint64_t next_sample, next_dot;
     struct oche_whole_file csv;
     struct oche_results *results;
-    char *part;                                         /* its name while it is unfinished */
+    char *part;                                         /* the file's name while it is unfinished */
     uint32_t queue_series, served_series, first_series; /* ids in the results file */
 };
 

@@ -13,8 +13,9 @@ struct oche_fluid_grid {
     size_t count_count;
     const double *delays_s; /* delays in seconds, one per column of the table of stability */
     size_t delay_count;
-    double duration_s, tolerance; /* of each run, in whose second half the queue is measured */
-    const char *csv;              /* path of the CSV file; NULL: none */
+    /* duration of each run; the queue is measured in its second half */
+    double duration_s, tolerance;
+    const char *csv; /* path of the CSV file; NULL: none */
 };
 
 /* Each prints a table and writes the CSV. Returns false, with one line in `error`, on failure. */

@@ -28,7 +28,7 @@
 enum tag { TAG_FIRST, TAG_REST };
 
 struct first {
-    uint64_t count; /* of the whole message */
+    uint64_t count; /* bytes of the whole message */
     char bytes[FIRST - sizeof(uint64_t)];
 };
 
@@ -36,8 +36,8 @@ static struct {
     struct oche_rank_mail mail;
     struct first *out, *in; /* by rank */
     MPI_Request *requests;  /* for each rank, two for received and two for sent messages */
-    MPI_Datatype block;     /* of BLOCK bytes */
-    bool told;              /* that it waits */
+    MPI_Datatype block;     /* MPI type of BLOCK bytes */
+    bool told;              /* a message about the wait has been printed */
     bool begun;             /* MPI was, here */
 } ours;
 

@@ -92,7 +92,7 @@ bool oche_committed_show(struct oche_paper *const *papers, size_t count, struct 
 
 struct run_of {
     const struct oche_plan *plan;
-    char *line; /* what the sample came to */
+    char *line; /* result of the sample */
 };
 
 static bool sample_done(void *context, size_t point, const struct oche_point_result *result)

@@ -21,12 +21,12 @@ struct oche_run_options {
     size_t set_count;
     const char *out, *pcap, *trace, *compare; /* each is NULL if not given */
     const char *until_stable;                 /* a metric; NULL: not given */
-    double within;                            /* of --within; 0: not given */
+    double within;                            /* value of --within; 0: not given */
     uint32_t threads;                         /* 0: as many as reduce the run time */
     uint32_t report_parts;                    /* --partition-report; 0: not given */
     bool csv, json, list, show_defaults, quiet, verbose;
     bool all;     /* also rows of tables that are empty */
-    bool by_size; /* of a comparison: every percentile of each flow size */
+    bool by_size; /* for a comparison: every percentile of each flow size */
 };
 
 /*

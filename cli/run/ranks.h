@@ -16,7 +16,7 @@ struct oche_run_ranks {
     uint32_t rank, count;
     struct oche_rank_mail *mail; /* NULL: there is one process */
     void (*leave)(void);
-    uint64_t digest; /* of the scenarios that are to be run */
+    uint64_t digest; /* digest of the scenarios that are to be run */
 };
 
 /*

@@ -35,7 +35,7 @@ struct oche_row {
     const char *title;
     const char *parts[OCHE_ROW_METRICS];
     const char *after;      /* end of the row's name, after the subject's name */
-    const char *after_host; /* the same for the tier of hosts; NULL: as `after` */
+    const char *after_host; /* end of the name for the tier of hosts; NULL: as `after` */
     enum oche_each each;
     enum oche_row_cell cell;
     unsigned widths[2]; /* minimum width of the first figure in a cell, and of the others */
@@ -45,7 +45,10 @@ struct oche_row {
     bool zero_tells;     /* the row is shown even if it is 0 in all runs */
     bool by_subject;
     bool by_size; /* the row is shown only if rows by flow size are asked for */
-    /* the row is shown only if this returns true for at least one run, or its subject there */
+    /*
+     * the row is shown only if this returns true for at least one run; for `only_each`, at least
+     * one run and this subject
+     */
     bool (*only)(const struct oche_outcome *outcome);
     bool (*only_each)(const struct oche_outcome *outcome, unsigned which);
     /*

@@ -42,7 +42,7 @@ struct run {
     struct oche_run_name name; /* the name in messages; "" for a single run */
     struct oche_scenario *scenario;
     char *folder; /* folder for its results */
-    int lock;     /* as oche_folder_lock sets it; -1: not locked */
+    int lock;     /* lock as set by oche_folder_lock; -1: not locked */
 };
 
 struct session {
@@ -62,7 +62,7 @@ struct session {
     bool unstable;   /* at least one run ended before the metric of --until-stable was stable */
     bool differs;    /* the run that was repeated has another hash */
     struct oche_error error;
-    struct oche_mistakes mistakes; /* of the scenario; then `error` is the first */
+    struct oche_mistakes mistakes; /* mistakes of the scenario; then `error` is the first of them */
 };
 
 enum status { DONE = 0, DIFFERS = 1, REFUSED = 2, STOPPED = 3, UNSTABLE = 4, INTERRUPTED = 130 };

@@ -23,7 +23,7 @@
 
 struct client {
     int fd;              /* -1: the place is free */
-    double until, heard; /* its deadline; the time of its last progress */
+    double until, heard; /* until: its deadline; heard: the time of its last progress */
     size_t got;
     char request[REQUEST_BYTES];
     char *answer; /* NULL: the request is not whole yet */

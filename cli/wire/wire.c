@@ -465,7 +465,7 @@ static bool judge_ip(struct oche_wire_report *report, struct oche_wire_one *one)
         ip = whole + one->link.ip_at;
         count = one->header->len;
     }
-    if (count > one->link.end) /* of the tunnel's packet */
+    if (count > one->link.end) /* end of the packet in the tunnel */
         count = one->link.end;
     count -= one->link.ip_at;
     one->error = oche_decode_ip(ip, count, cut ? NULL : crc, &one->packet, &one->facts);

@@ -90,7 +90,7 @@ struct oche_cc_ack {
     const struct oche_packet *packet;
     uint64_t acked_bytes;  /* payload that it newly acknowledges; may be 0 */
     uint64_t flight_bytes; /* payload still unacknowledged */
-    uint64_t slack_bytes;  /* of the window that stay unused where READs leave in pieces */
+    uint64_t slack_bytes;  /* bytes of the window that stay unused where READs leave in pieces */
     oche_time rtt; /* round trip of the newest packet that the ACK covers, if that packet was not
                       retransmitted; OCHE_NEVER: unknown */
     bool ecn_echo; /* the receiver's `stamp_ack` set OCHE_BTH_BECN in the packet */

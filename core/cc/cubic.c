@@ -121,7 +121,7 @@ struct before_loss {
     oche_time epoch, reduced, at;
     uint32_t recover, end; /* end: one past what had been sent by then */
     uint8_t phase;
-    bool recovering, valid, timeout; /* timeout: it was one */
+    bool recovering, valid, timeout; /* timeout: the loss was found by a timeout */
 };
 
 struct cubic_flow {
@@ -276,7 +276,7 @@ static void hystart(struct oche_cc_flow *flow, oche_time now, const struct oche_
             state->css_rounds = 0;
         }
     } else if (state->phase == CONSERVATIVE && known && state->round_rtt < state->css_rtt) {
-        state->phase = SLOW_START; /* it was a moment's noise */
+        state->phase = SLOW_START; /* the delay was only noise */
     }
     if (!over)
         return;

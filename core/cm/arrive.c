@@ -74,7 +74,7 @@ static void doubt(const struct arrived *in, struct oche_cm_conn *conn)
 {
     refuse(in, OCHE_CM_ABOUT_REQ, OCHE_CM_REASON_STALE);
     if (conn->state != OCHE_CM_ESTABLISHED || conn->timer_link != NULL)
-        return; /* its own timer will tell */
+        return; /* its own timer will end it */
     if (conn->active)
         oche_cm_disconnect(in->cm, in->now, conn);
     else
@@ -258,7 +258,7 @@ static void take_dreq(const struct arrived *in, struct oche_cm_conn *conn)
         conn->state = OCHE_CM_DREQ_RCVD;
         cm_tell(cm, conn, OCHE_CM_DISCONNECTED, in->message);
         return;
-    case OCHE_CM_DREQ_SENT: /* both want to part */
+    case OCHE_CM_DREQ_SENT: /* both sides end the connection at the same time */
         answer_dreq(in);
         cm_linger(cm, in->now, conn);
         cm_tell(cm, conn, OCHE_CM_DISCONNECTED, in->message);

@@ -47,7 +47,7 @@ enum oche_cm_state {
     OCHE_CM_TIMEWAIT,
     OCHE_CM_SIDR_SENT,
     OCHE_CM_SIDR_RCVD,
-    OCHE_CM_SIDR_TOLD, /* and tells it again if asked again */
+    OCHE_CM_SIDR_TOLD, /* SIDR REP sent, and sent again if asked again */
     OCHE_CM_STATES,
 };
 
@@ -66,7 +66,7 @@ enum oche_cm_event {
  * line. */
 struct oche_cm_conn {
     uint8_t state;
-    bool active; /* it asked, rather than was asked */
+    bool active; /* this side asked for the connection */
     uint8_t local_gid[OCHE_CM_GID_BYTES], remote_gid[OCHE_CM_GID_BYTES];
     uint32_t local_id, remote_id;
     uint32_t local_qpn, remote_qpn;
@@ -77,7 +77,7 @@ struct oche_cm_conn {
     /* in the heap of timers; timer_link NULL: no timer runs */
     struct oche_cm_conn *timer_child, *next_timer, **timer_link;
     struct oche_cm_conn *next_unconfirmed, **unconfirmed_link; /* NULL: none waits for its peer */
-    oche_time due;                                             /* of the timer */
+    oche_time due;                                             /* deadline of the timer */
     oche_time wait, longest_wait;                              /* until the next repeat; at most */
     oche_time until;                                           /* repeats are given up then */
     oche_time linger;                                          /* in TIMEWAIT */

@@ -25,7 +25,7 @@ bool cm_grace_keep(struct oche_cm *cm, oche_time now, const uint8_t *local_gid,
         if (memcmp(one->remote_gid, remote_gid, OCHE_CM_GID_BYTES) != 0)
             continue;
         if (memcmp(one->mad, mad, OCHE_MAD_BYTES) == 0)
-            return true; /* the same again */
+            return true; /* the same request, repeated */
         of_peer++;
     }
     if (place == NULL || of_peer >= MOST_OF_ONE)

@@ -92,7 +92,7 @@ enum {
 struct oche_cm_message {
     uint8_t kind;      /* enum oche_cm_kind */
     uint64_t tid;      /* the transaction: an answer has its request's */
-    uint32_t modifier; /* of the attribute; 0 here */
+    uint32_t modifier; /* attribute modifier; always 0 here */
     /*
      * The sender's communication ID, and the receiver's if the sender knows it; a REQ has no
      * remote_id. In SIDR messages local_id is the request's ID, and there is no other.
@@ -106,7 +106,7 @@ struct oche_cm_message {
     uint8_t responder_resources;     /* REQ, REP */
     uint8_t initiator_depth;         /* REQ, REP */
     uint8_t remote_response_timeout; /* REQ, 5 bits: 4.096 us * 2^n, in which we want an answer */
-    uint8_t local_response_timeout;  /* REQ, as that: in which the sender answers */
+    uint8_t local_response_timeout;  /* REQ: the sender's own time to answer, in the same code */
     uint8_t transport;               /* REQ: enum oche_cm_transport */
     uint8_t extended_transport;      /* REQ: 1 is XRC */
     bool flow_control;               /* REQ, REP: end-to-end */
@@ -124,7 +124,8 @@ struct oche_cm_message {
     uint8_t info_bytes;              /* REJ */
     uint8_t info[OCHE_CM_REJ_INFO];  /* REJ */
     uint8_t status;                  /* SIDR REP: enum oche_cm_sidr_status */
-    uint8_t private_bytes;           /* written: at most the kind's, the rest is 0; read: all */
+    /* when written: at most as many bytes as the kind has, the rest is 0; when read: all bytes */
+    uint8_t private_bytes;
     uint8_t private_data[OCHE_CM_MOST_PRIVATE];
 };
 
@@ -132,7 +133,7 @@ enum oche_cm_error {
     OCHE_CM_OK,
     OCHE_CM_TRUNCATED,     /* not 256 bytes */
     OCHE_CM_NOT_CM,        /* a MAD of another class, or no MAD */
-    OCHE_CM_CLASS_VERSION, /* of the connection manager, but not version 2 */
+    OCHE_CM_CLASS_VERSION, /* class of the connection manager, but not version 2 */
     OCHE_CM_UNKNOWN,       /* an attribute or method that is not read here */
     OCHE_CM_ERROR_COUNT,
 };

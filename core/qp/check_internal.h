@@ -7,7 +7,7 @@
 #include "core/qp/qp_internal.h"
 
 struct qp_statement {
-    const char *words; /* what holds, for the failure's message */
+    const char *words; /* the statement in words, for the failure's message */
     bool (*holds)(const struct oche_qp *qp);
 };
 

@@ -243,11 +243,12 @@ struct oche_nic_stats {
     uint64_t cnps_sent, cnps_received;
     /* congestion control's own packets other than CNPs */
     uint64_t cc_packets_sent, cc_packets_received;
-    uint64_t ce_received;    /* data packets that arrived with CE */
-    uint64_t ce_marked;      /* data packets that this NIC marked itself */
-    uint64_t timeouts;       /* how often an ACK timer ran out */
-    uint64_t early_timeouts; /* of these: an ACK has shown since that nothing was lost */
-    uint64_t early_losses;   /* NAKs and the like, after which nothing turned out to be lost */
+    uint64_t ce_received; /* data packets that arrived with CE */
+    uint64_t ce_marked;   /* data packets that this NIC marked itself */
+    uint64_t timeouts;    /* how often an ACK timer ran out */
+    /* timeouts of these after which an ACK has shown that nothing was lost */
+    uint64_t early_timeouts;
+    uint64_t early_losses; /* NAKs and the like, after which nothing turned out to be lost */
     /* the total; oche_nic_rejected has the numbers by cause */
     uint64_t rejected_packets;
 };
@@ -687,15 +688,16 @@ const char *oche_qp_waits_for(const struct oche_qp *qp);
 
 /* Events that a queue pair waits for, and reasons why none will come. */
 enum oche_wake {
-    OCHE_WAKE_NO_WORK,     /* nothing is posted, and no answer is due */
-    OCHE_WAKE_DOORBELL,    /* the next oche_nic_transmit looks at what was posted */
-    OCHE_WAKE_PORT,        /* a packet is ready; its class may be paused */
-    OCHE_WAKE_PACING,      /* the queue pair's rate */
-    OCHE_WAKE_READ_PACING, /* the same of READ requests, where a window counts READ data */
+    OCHE_WAKE_NO_WORK,  /* nothing is posted, and no answer is due */
+    OCHE_WAKE_DOORBELL, /* the next oche_nic_transmit looks at what was posted */
+    OCHE_WAKE_PORT,     /* a packet is ready; its class may be paused */
+    OCHE_WAKE_PACING,   /* the queue pair's rate */
+    /* as OCHE_WAKE_PACING, for READ requests, where a window counts READ data */
+    OCHE_WAKE_READ_PACING,
     OCHE_WAKE_ACK_TIMER,
     OCHE_WAKE_RNR_TIMER,
     OCHE_WAKE_ORDER_TIMER, /* struct oche_deflection's hold */
-    OCHE_WAKE_FAILURE,     /* a completion was lost; it fails at once */
+    OCHE_WAKE_FAILURE,     /* a completion was lost; the queue pair fails at once */
     OCHE_WAKE_PROGRAM,     /* SQD and drained, or READs that may not be outstanding: a new state */
     OCHE_WAKE_PEER,        /* an answer alone: no ACK timeout is set */
     OCHE_WAKE_NEVER,       /* a fault: it hangs */
@@ -755,7 +757,7 @@ struct oche_psn_note {
 /* The state of a reliable queue pair after a loss, for finding the cause of a timeout. */
 struct oche_qp_losses {
     bool selective;                 /* true: after a NAK only the missing packets are sent */
-    uint32_t una, next, high;       /* as in struct oche_recovery_tx */
+    uint32_t una, next, high;       /* PSNs as in struct oche_recovery_tx */
     uint32_t epsn;                  /* the PSN expected from the peer */
     struct oche_psn_note nak_taken; /* the last NAK (sequence error) that was acted upon */
     struct oche_psn_note missing;   /* the PSN expected when a packet last arrived out of order */

@@ -54,7 +54,8 @@ struct oche_nic {
     /* Cache lines 2 to 4: heaps, and a list for each class; few of the lists are in use. */
     struct heap timers CACHE_ALIGNED;
     struct heap pacing;
-    uint16_t sender_line, receiver_line; /* of struct oche_cc_nic_hooks */
+    /* which lines the hooks touch: see struct oche_cc_nic_hooks */
+    uint16_t sender_line, receiver_line;
     struct ready_list ready[OCHE_CLASSES];
 
     /* The cache line that posting threads write. */

@@ -118,8 +118,9 @@ struct oche_qp {
     bool cnp_psns : 1;    /* the peer's CNPs name a PSN (core/wire/cnp.h) */
     bool worked : 1;      /* before the last reset: oche_qp_has_worked */
     bool established : 1; /* the driver was told that the connection is established */
-    bool overrun : 1;     /* a completion was lost; it fails when its timer expires, due at once */
-    uint8_t cause;        /* enum oche_cause of the first error since the reset */
+    /* a completion was lost; the queue pair fails when its timer expires, which is due at once */
+    bool overrun : 1;
+    uint8_t cause; /* enum oche_cause of the first error since the reset */
 };
 
 _Static_assert(sizeof(struct oche_qp) <= 896, "a queue pair has 14 cache lines");

@@ -63,7 +63,7 @@ struct oche_recovery_reply {
 /* The network that a scheme's parameters are to suit; all 0: it is not known. */
 struct oche_recovery_network {
     oche_time round_trip; /* the longest of a packet and its ACK where nothing waits */
-    uint64_t packets;     /* that leave a host's link in this time, rounded up */
+    uint64_t packets;     /* number of packets that leave a host's link in this time, rounded up */
 };
 
 struct oche_recovery_scheme {

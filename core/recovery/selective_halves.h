@@ -35,12 +35,13 @@ struct selective_tx {
     bool told, first_missing; /* first_missing: first_psn has not been acknowledged */
     uint32_t told_end;        /* tx->high when it was told */
     uint32_t first_psn;       /* the first packet that was lost */
-    oche_time first_at;       /* when it left again; 0: it has not */
+    oche_time first_at;       /* when this packet left again; 0: it has not */
     uint32_t resent;          /* packets sent again since, less those reported as duplicates */
     uint32_t resent_end;      /* tx->high when the last of them left */
     uint32_t expected;        /* duplicates that say nothing new; always valid */
     bool repairs_doubted;     /* repair_due is valid */
-    oche_time repair_due;     /* then what was sent again and is missing is lost */
+    /* packets that were sent again and are missing at this time are lost */
+    oche_time repair_due;
     struct oche_reorder reorder;
     struct oche_suspects suspects;
     struct oche_psn_bitmap arrived;

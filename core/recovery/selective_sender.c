@@ -463,7 +463,7 @@ bool selective_sacked(struct oche_recovery_tx *tx, uint32_t psn, const struct oc
     const oche_time window = selective_reorder_window(tx, state->arrived_count);
 
     if (window == 0)
-        state->suspects.count = 0; /* what was suspected is lost now */
+        state->suspects.count = 0; /* suspected packets are now lost */
     suspect_repairs(tx, state, end, window, now);
     oche_suspects_note(&state->suspects, state->heard, window, now);
     return window == 0 && selective_loss_timer(tx, now);

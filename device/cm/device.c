@@ -365,7 +365,7 @@ void cm_device_send(struct cm_device *device, const uint8_t *remote_gid, const u
     struct cm_send_slot *slot = slot_to_send(device);
 
     if (slot == NULL)
-        return; /* as if it was lost: it will be repeated */
+        return; /* treated as lost: the peer will repeat it */
     memcpy(to.grh.dgid.raw, remote_gid, sizeof(to.grh.dgid.raw));
     slot->ah = ibv_create_ah(device->pd, &to);
     if (slot->ah == NULL)

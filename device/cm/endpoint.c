@@ -96,7 +96,7 @@ int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id)
         if (rdma_get_cm_event(listen->channel, &event) != 0)
             return -1;
         if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
-            rdma_ack_cm_event(event); /* of a request that has ended undelivered */
+            rdma_ack_cm_event(event); /* event of a request that ended before it was delivered */
         else
             break;
     } while (true);

@@ -89,7 +89,7 @@ void cm_system_drop_id(struct cm_id *id)
     CM_SYSTEM(rdma_destroy_id, id->theirs);
     id->theirs = NULL;
     if (id->is_theirs)
-        id->id.route.path_rec = NULL; /* which was its */
+        id->id.route.path_rec = NULL; /* it belonged to the system's identifier */
     id->is_theirs = false;
 }
 

@@ -20,7 +20,7 @@ struct oche_entropy {
     oche_entropy_fill *fill;
     void *context;
     bool failed;   /* the source has failed at least once: since then all numbers are 0 */
-    int error;     /* errno of that */
+    int error;     /* errno of the failed call */
     uint32_t left; /* unused bytes, at the end of `block` */
     uint8_t block[OCHE_ENTROPY_BLOCK];
 };

@@ -81,10 +81,11 @@ struct rs_mapping {
 struct rs_socket {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned references;  /* under the table's lock */
-    int descriptor;       /* the program's: one end of a socket pair; -1: closed */
-    int own_end;          /* the other */
-    unsigned descriptors; /* how many the program has (dup), under the table's lock */
+    unsigned references; /* under the table's lock */
+    int descriptor;      /* the program's: one end of a socket pair; -1: closed */
+    int own_end;         /* the other */
+    /* descriptors that the program has for it (dup), under the table's lock */
+    unsigned descriptors;
     sa_family_t family;
     enum rs_state state;
     bool nonblocking;
@@ -139,7 +140,7 @@ struct rs_socket {
     uint32_t max_segment;
 
     /* listening; under the table's lock */
-    struct rs_socket *listener;      /* of a socket that was not accepted */
+    struct rs_socket *listener;      /* listener of a socket that was not accepted yet */
     struct rs_socket *first, **last; /* sockets ready for accept */
     struct rs_socket *next;          /* the next socket in the listener's list */
     unsigned pending, backlog;       /* pending: also those that the peer has to confirm */

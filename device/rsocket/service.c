@@ -360,7 +360,7 @@ struct rdma_event_channel *rs_service_start(void)
             drop_all();
         }
     } else {
-        rs_service_wake(); /* there may be one more to look at */
+        rs_service_wake(); /* there may be another socket to handle */
     }
     started = channel;
     pthread_mutex_unlock(&start_lock);

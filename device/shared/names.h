@@ -42,7 +42,7 @@
 
 struct oche_names {
     int file;       /* the file in which locks stand for names; -1: no file */
-    dev_t device;   /* its identity: programs close unknown descriptors … */
+    dev_t device;   /* identity of the file, since programs may close unknown descriptors … */
     ino_t inode;    /* … and the next file gets the number */
     unsigned slot;  /* ours */
     char path[108]; /* the file's; a path of an inbox is at most as long as sun_path */
@@ -51,7 +51,7 @@ struct oche_names {
 enum oche_names_result {
     OCHE_NAMES_TAKEN,     /* we have a slot, and an inbox */
     OCHE_NAMES_ALL_TAKEN, /* other processes have all slots */
-    OCHE_NAMES_NOWHERE,   /* no folder is usable, or the others' folder is not */
+    OCHE_NAMES_NOWHERE,   /* no folder is usable, or the folder of the other processes is not */
 };
 
 /*

@@ -32,7 +32,7 @@ struct oche_sender_view {
     ino_t inode;
     uint64_t bytes;   /* bytes that had arrived at that time */
     uint32_t version; /* version of the senders that we have counted; odd: they were changing */
-    oche_time lively; /* when anything there changed last */
+    oche_time lively; /* when the table last changed */
     bool silent;      /* unchanged for SILENCE, so its senders no longer count */
 };
 

@@ -29,7 +29,7 @@ enum kind {
     KIND_ANSWER,     /* I am here too, and this was your nonce */
     KIND_GOODBYE,    /* my socket is closed, so places have changed */
     KIND_PACKETS,    /* packets for you follow */
-    KIND_MANAGEMENT, /* the same, of a connection manager, which the kernel cannot steer */
+    KIND_MANAGEMENT, /* packets of a connection manager, which the kernel cannot steer */
     KIND_TABLE,      /* the descriptor is that of my table of senders */
 };
 

@@ -134,7 +134,7 @@ static int change_alone(int number, const struct sigaction *given, struct sigact
     int status, error;
 
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &kept); /* of this thread alone */
+    sigprocmask(SIG_BLOCK, &all, &kept); /* signal mask of this thread alone */
     while (atomic_flag_test_and_set(&changing))
         continue;
     status = change(number, given != NULL ? &copy : NULL, before);

@@ -18,10 +18,10 @@
 #pragma GCC visibility push(hidden)
 
 struct ov_library {
-    const char *name;     /* of the file, and the library's soname */
+    const char *name;     /* name of the library's file, and its soname */
     const char *variable; /* the environment variable that names the file */
     const char *marker;   /* a variable that ours exports, so that a copy of ours is recognised */
-    const void *own;      /* its address in ours */
+    const void *own;      /* address of the marker in our library */
     /*
      * Finds the needed functions of a library. Returns false, with the reason, if it is not usable.
      */

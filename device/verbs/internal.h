@@ -97,7 +97,7 @@ struct ov_port {
     struct oche_address wanted;
 
     pthread_t thread;
-    _Atomic(struct ov_view *) view; /* of view.c, used by the thread; NULL: none */
+    _Atomic(struct ov_view *) view; /* view (view.c), used by the thread; NULL: none */
     struct ov_retransmissions {
         oche_time due, since;
         uint64_t sent, again; /* packets, when it last looked */

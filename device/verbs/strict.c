@@ -20,9 +20,10 @@
 
 struct ov_strict {
     struct ov_qp *qp;
-    struct ov_strict *next_sender, *next_receiver; /* of the same completion queue */
-    uint32_t sends;                                /* posted since the reset */
-    _Atomic uint32_t sends_over;                   /* number of sends whose slots are free again */
+    /* next queue pair of the same completion queue */
+    struct ov_strict *next_sender, *next_receiver;
+    uint32_t sends;              /* posted since the reset */
+    _Atomic uint32_t sends_over; /* number of sends whose slots are free again */
     uint32_t recvs;
     _Atomic uint32_t recvs_over;
     /* Completions that are still to be polled; counted in the CQs as well. */
@@ -70,7 +71,7 @@ static void polled(struct ov_cq *cq, const struct oche_completion *done)
                 polled_one(cq, &one->recv_completions);
                 return;
             }
-        return; /* of a shared receive queue */
+        return; /* it uses a shared receive queue */
     }
     for (one = cq->senders; one != NULL; one = one->next_sender)
         if (one->qp->qp.qp_num == done->qpn) {

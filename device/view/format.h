@@ -104,13 +104,13 @@ struct oche_view {
     uint64_t magic;
     uint32_t version;
     uint32_t bytes;                            /* size of the view, with the listed queue pairs */
-    uint64_t sum;                              /* of all that follows */
+    uint64_t sum;                              /* checksum of the members after this one */
     uint64_t open_ns;                          /* time since the device was opened */
     uint64_t network_namespace, pid_namespace; /* inodes; 0: unknown */
     uint64_t line_rate_bps;                    /* 0: unknown */
     uint32_t pid;                              /* in the process's own namespace */
     uint32_t qps;                              /* queue pairs, but for the connection manager's */
-    uint32_t listed;                           /* those in `qp` */
+    uint32_t listed;                           /* number of entries in `qp` */
     uint32_t peers; /* addresses with a connection, or with an address handle */
     uint32_t senders_counted, senders_told; /* as in struct oche_cc_senders, or OCHE_VIEW_NOBODY */
     uint8_t address[16];

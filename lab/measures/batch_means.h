@@ -17,7 +17,8 @@
 struct oche_batch_means {
     uint32_t batches;
     double mean;
-    double half_width; /* of the 95 % interval, widened if the correlation exceeds the bound */
+    /* half width of the 95 % interval, widened if the correlation exceeds the bound */
+    double half_width;
     /*
      * 1 less half of von Neumann's ratio: about the correlation of neighbouring batches.
      * Independent batches exceed the bound in one of twenty cases.

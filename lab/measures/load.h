@@ -15,7 +15,7 @@ struct oche_load {
     bool stopped;          /* arrivals stopped before the run ended */
     oche_time from, until; /* the window, in simulated time */
     oche_time window;      /* its length */
-    uint64_t flows;        /* that started in it */
+    uint64_t flows;        /* number of flows that started in the window */
     double offered_bps, delivered_bps;
     double share;   /* delivered over offered; above 1 if more was in flight before the window */
     double drain_s; /* from the window's end until the last flow was over; NAN: some are not over */

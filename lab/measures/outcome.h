@@ -48,7 +48,7 @@ struct oche_outcome_queue {
 /* Values by flow, kept one by one for exact distributions. */
 enum oche_outcome_sample {
     OCHE_SAMPLES_FCT,      /* seconds; of delivered flows */
-    OCHE_SAMPLES_SLOWDOWN, /* of delivered flows */
+    OCHE_SAMPLES_SLOWDOWN, /* slowdowns of delivered flows */
     OCHE_SAMPLES_GOODPUT,  /* bits per second; of all measured flows, finished or not */
     OCHE_OUTCOME_SAMPLES
 };
@@ -82,7 +82,7 @@ struct oche_outcome {
     struct oche_unfit unfit;   /* settings that do not fit the network */
     bool pfc;
     uint64_t seed;
-    uint32_t threads; /* of each process */
+    uint32_t threads; /* threads of each process */
     uint32_t processes;
     /* size for which that number was chosen; 0: the number was given */
     uint32_t processors;
@@ -141,7 +141,7 @@ struct oche_outcome {
     struct oche_thresholds thresholds;
     bool has_thresholds;
 
-    struct oche_load load; /* of workloads whose flows a clock starts */
+    struct oche_load load; /* load of workloads whose flows a clock starts */
 
     /* Links and switches. */
     struct oche_utilisation_row utilisation[OCHE_PLACES];
@@ -162,7 +162,8 @@ struct oche_outcome {
     struct oche_deflected deflected;
     struct oche_by_workload by_workload;
     struct oche_failures_outcome failures;
-    struct oche_steady_result steady; /* of --until-stable; metric[0] is 0: it was not given */
+    /* result of --until-stable; metric[0] is 0: option not given */
+    struct oche_steady_result steady;
     struct oche_outcome_queue *queues;
     uint32_t queue_count;
 };

@@ -19,7 +19,8 @@ struct oche_pausing_host {
 };
 
 struct oche_pausing_hosts {
-    struct oche_pausing_host listed[OCHE_PAUSING_HOSTS]; /* that held longest first */
+    /* the hosts that held ports longest, the longest first */
+    struct oche_pausing_host listed[OCHE_PAUSING_HOSTS];
     uint32_t listed_count;
     uint32_t count; /* of all */
 };

@@ -12,7 +12,7 @@ struct event {
     uint32_t host; /* to which the data goes */
     bool begins;
     oche_time when;
-    uint64_t bytes; /* that are posted at least */
+    uint64_t bytes; /* least number of bytes that are posted */
 };
 
 /* The maximum that was posted to a host at the same time. */

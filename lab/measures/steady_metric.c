@@ -9,7 +9,7 @@
 #include "lab/measures/size_rows.h"
 #include "params/text_stream.h"
 
-#define LEAST_ABOVE 10 /* flows of a batch that must be above its percentile, or in its mean */
+#define LEAST_ABOVE 10 /* flows that a batch needs: above its percentile, or in its mean */
 
 /* ---- names ---- */
 
@@ -251,7 +251,9 @@ static int compare(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-/* Returns the batch between whose marks `time` is; `count` if it is in none. */
+/*
+ * Returns the batch during which `time` is, by the batches' marks; `count`: `time` is in no batch.
+ */
 static uint32_t batch_of(const struct oche_steady_mark *marks, uint32_t count, oche_time time)
 {
     uint32_t low = 0, high = count;

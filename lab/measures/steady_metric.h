@@ -27,7 +27,7 @@ struct oche_steady_metric {
     enum oche_steady_kind kind;
     unsigned place;         /* enum oche_port_place */
     uint32_t watch;         /* number of the watched queue */
-    uint32_t thousandths;   /* of the percentile; 0: the mean */
+    uint32_t thousandths;   /* the percentile in thousandths; 0: the mean */
     uint64_t from, to;      /* flows of at least `from` and below `to` bytes */
     uint32_t least_samples; /* flows that a batch must have for a meaningful value */
 };

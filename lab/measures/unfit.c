@@ -80,7 +80,7 @@ static void judge_timeouts(struct oche_unfit *unfit, const struct oche_world *wo
     struct oche_figure trip = oche_figure_time(network.round_trip);
 
     if (config->endpoint != NULL && !config->endpoint->roce)
-        return; /* it has neither of them */
+        return; /* the network has neither of them */
     if (hosts->timeouts == OCHE_TIMEOUTS_CONNECTX && network.round_trip > 2 * OCHE_MS)
         oche_unfit_say(
             unfit,

@@ -107,7 +107,7 @@ static void judge_ignored_xoff(struct oche_unfit *unfit, const struct oche_world
         if (own == NULL)
             continue;
         if (own->threshold == OCHE_THRESHOLD_STATIC && own->xoff_bytes == all->xoff_bytes)
-            ignored = false; /* this tier takes it */
+            ignored = false; /* the parameter has an effect in this tier */
         if (ignores_xoff(own) && own->xoff_bytes != all->xoff_bytes && !ignores_xoff(all)) {
             name_section(config, kind, section);
             ignored = true;

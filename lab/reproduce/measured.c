@@ -26,7 +26,7 @@ struct row {
 
 struct oche_measured {
     const char *path;
-    const char *facts; /* when and where */
+    const char *facts; /* facts about the measurement: when and where */
     uint64_t digest;
     struct column *columns;
     size_t column_count;

@@ -26,7 +26,7 @@ void oche_record_make(struct oche_record *record, const struct oche_results *res
         oche_tally_add(&record->tally, line->source, line->finding, line->unsure);
         find(record, line)->claims++;
         if (line->seeds == 0)
-            continue; /* nothing was run for it */
+            continue; /* the claim was not run */
         if (record->least_seeds == 0 || line->seeds < record->least_seeds)
             record->least_seeds = line->seeds;
         if (line->seeds > record->most_seeds)

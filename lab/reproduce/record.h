@@ -10,14 +10,15 @@
 
 /* Claims that were recorded by one commit on one day. */
 struct oche_recorded_by {
-    const char *commit, *date; /* of the results, which must not change */
+    const char *commit, *date; /* commit and date of the results, which must not change */
     size_t claims;
 };
 
 struct oche_record {
     struct oche_tally tally;
-    uint32_t least_seeds, most_seeds; /* of the measured claims; 0, 0: no claim was measured */
-    struct oche_recorded_by *by;      /* in the order of the file */
+    /* seeds of the measured claims; 0, 0: no claim was measured */
+    uint32_t least_seeds, most_seeds;
+    struct oche_recorded_by *by; /* in the order of the file */
     size_t by_count;
 };
 

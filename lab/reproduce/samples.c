@@ -224,8 +224,8 @@ static void find_values(const struct oche_samples *samples, const struct oche_qu
         if (!quantity->relative)
             continue;
         /*
-         * If both have the same number of repeats, the repeats have the same seeds. Otherwise the
-         * reference is its mean.
+         * If both have the same number of repeats, the repeats have the same seeds. Otherwise each
+         * repeat is compared with the mean of the reference.
          */
         if (to != NULL && to->repeats == combination->repeats)
             series->value[r] =

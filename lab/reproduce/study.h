@@ -120,7 +120,7 @@ enum oche_source {
     OCHE_SOURCE_OWN,
     OCHE_SOURCES
 };
-extern const char *const oche_source_names[]; /* as in files; NULL ends them */
+extern const char *const oche_source_names[]; /* names as used in files; NULL ends the list */
 
 /* How far from the paper a number may be. */
 struct oche_tolerance {
@@ -229,8 +229,8 @@ struct oche_study {
     const char **differences; /* the paper's come first */
     size_t difference_count;
     size_t paper_difference_count;
-    uint64_t digest; /* of everything that decides verdicts: quantities, and claims without
-                        explanations */
+    /* digest of all that decides verdicts: quantities, and claims without explanations */
+    uint64_t digest;
 };
 
 /*

@@ -24,7 +24,7 @@ struct oche_axis {
 
 /* A remark about settings that do not fit the network (lab/measures/unfit.h), with its section. */
 struct oche_grid_remark {
-    char *text;          /* as it is of the first combination */
+    char *text;          /* the value in the first combination */
     size_t first, count; /* the first combination of those with a remark on the same key */
 };
 

@@ -147,7 +147,7 @@ bool oche_record_point(struct oche_sweep_store *store, const struct oche_grid *g
 
 struct reading {
     struct oche_point_result *result;
-    bool bad; /* something that no result has */
+    bool bad; /* an impossible value was read */
 };
 
 static void read_head(void *context, uint64_t seed, uint64_t trace_hash, double wall_s)

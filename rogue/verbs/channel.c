@@ -16,7 +16,7 @@
 struct rv_channel {
     struct rv_context *context;
     pthread_mutex_t lock;
-    struct ibv_cq *cq; /* of the queue pair that wakes the channel */
+    struct ibv_cq *cq; /* CQ of the queue pair that wakes the channel */
     struct ibv_qp *qp;
     struct rv_cq *first_due, *last_due;
     bool raised; /* the queue pair has something posted */

@@ -41,12 +41,12 @@ struct rv_qp;
 
 struct rv_context {
     struct ibv_context *context;
-    struct ibv_context_ops ops; /* those of the library below */
+    struct ibv_context_ops ops; /* functions of the library below */
     struct ibv_qp *(*create_qp_ex)(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
     struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *context,
                                       struct ibv_cq_init_attr_ex *attr);
     int (*modify_qp_rate_limit)(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr);
-    struct ibv_comp_channel *hidden; /* for the hidden CQs; the thread waits there */
+    struct ibv_comp_channel *hidden; /* channel of the hidden CQs; the thread waits at it */
     struct ibv_pd *pd;               /* for the queue pairs that wake channels */
     uint32_t most_wr;
     bool limits_rates;
@@ -92,11 +92,11 @@ struct rv_receive {
 /* The peer's library, once it has answered. */
 struct rv_peer {
     struct sockaddr_in6 address;
-    uint32_t qpn; /* of the first queue pair, that the application knows */
+    uint32_t qpn; /* number of the first queue pair, which the application knows */
     uint32_t shadow_qpn, shadow_psn;
     uint64_t nonce;
     uint64_t line_rate_bps;
-    bool limits_rates; /* its device does */
+    bool limits_rates; /* its device limits rates */
 };
 
 struct rv_qp {
@@ -110,7 +110,7 @@ struct rv_qp {
     pthread_mutex_t lock;
     pthread_cond_t answered;
     bool all_signaled;
-    struct ibv_qp_cap cap; /* that the application has got */
+    struct ibv_qp_cap cap; /* capacities as returned to the application */
 
     /* The state as the application sees it, and what it asked for. */
     enum ibv_qp_state state;
@@ -150,8 +150,8 @@ struct rv_qp {
     uint8_t *inline_memory;
     uint32_t depth;
     uint64_t work_next, work_done;
-    uint64_t receives_wanted;                 /* by all work requests so far */
-    uint64_t receives_posted, receives_ended; /* of these: last piece posted; verb ended */
+    uint64_t receives_wanted;                 /* receives that all work requests so far want */
+    uint64_t receives_posted, receives_ended; /* receives of posted pieces; of ended verbs */
     struct rv_builder *builder;               /* NULL: it has no ibv_wr_* (qp_ex.c) */
     struct rv_samples *samples;               /* NULL: nobody wants them (samples.c) */
 
@@ -170,7 +170,7 @@ struct rv_qp {
     unsigned receive_on; /* 0, 1 or RV_NOWHERE */
     bool flushing;
     uint64_t outstanding; /* receives that are posted on receive_on */
-    uint64_t received;    /* messages that have consumed one */
+    uint64_t received;    /* number of messages that have consumed a receive */
     uint32_t moved_serial;
     uint64_t moved_received;
 
@@ -183,7 +183,7 @@ struct rv_qp {
 /* ---- all of them ---- */
 
 struct rv_world {
-    pthread_mutex_t lock; /* of the list */
+    pthread_mutex_t lock; /* lock of the list */
     struct rv_qp *qps;
     int epoll, wake; /* the thread's */
     int socket;
@@ -209,7 +209,7 @@ void rv_tables_release(void);
 enum rv_refusal {
     RV_TYPE,
     RV_SRQ,
-    RV_ELSEWHERE, /* its completion queues, or its device */
+    RV_ELSEWHERE, /* its completion queues or its device belong to another library */
     RV_TOO_LARGE,
     RV_FEATURES,
     RV_FAILED, /* no memory, or the library below has refused */
@@ -372,7 +372,7 @@ struct rv_message {
     uint32_t shadow_qpn, shadow_psn; /* ASK, ANSWER; shadow_qpn 0: no shadow */
     uint32_t serial;                 /* LIMIT, MOVE, MOVED */
     uint64_t number;                 /* ASK, ANSWER, LIMIT: a rate; MOVED: a count */
-    bool limits_rates;               /* ASK, ANSWER: the device does */
+    bool limits_rates;               /* ASK, ANSWER: the sender's device limits rates */
     union ibv_gid gid;               /* ASK, ANSWER: the destination */
     struct rogue_resync resync;      /* RESYNC */
 };

@@ -89,7 +89,7 @@ void rv_socket_send(const struct sockaddr_in6 *to, const union ibv_gid *from, co
     }
     set_source(&message, from);
     if (sendmsg(rv_world.socket, &message, 0) < 0)
-        errno = 0; /* it is lost */
+        errno = 0; /* the datagram is lost */
 }
 
 ssize_t rv_socket_receive(struct sockaddr_in6 *from, uint8_t *bytes, size_t most)

@@ -190,7 +190,7 @@ static int to_rts(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask)
 
     rv_find_peer(qp);
     if (qp->uc != NULL && !qp->paired) {
-        qp->alone = false; /* it may still come */
+        qp->alone = false; /* the answer may still come */
         return ECONNREFUSED;
     }
     keep(&qp->attr, attr, mask);

@@ -21,7 +21,7 @@ struct oche_host_rate {
     uint64_t link_bps;
     /* Part of the rate of the ToR's uplinks, by the rates of its hosts; 0: there are no uplinks. */
     uint64_t uplink_bps;
-    uint32_t hosts; /* that have these rates */
+    uint32_t hosts; /* number of hosts with these rates */
 };
 
 /* The rates of all hosts. */
@@ -58,7 +58,7 @@ struct oche_flow_list {
     uint64_t supply_bps;       /* supply of flows added from now on (struct oche_flow_plan) */
     uint8_t tenant;            /* tenant of flows added from now on */
     uint8_t verb;              /* enum oche_verb: of flows added from now on */
-    bool beside;               /* of flows added from now on (struct oche_flow_plan) */
+    bool beside;               /* property of flows added from now on (struct oche_flow_plan) */
     char remark[OCHE_FLOW_REMARK_BYTES]; /* what to tell the user about the lists, or "" */
     struct oche_flow_groups groups;
     uint32_t first_capacity, member_capacity; /* allocated entries of `groups` */
@@ -117,7 +117,8 @@ struct oche_workload_arrivals {
         OCHE_ARRIVALS_CLOCK,  /* flows start by a clock, until `stop` */
         OCHE_ARRIVALS_LISTED, /* flows start when a list says; the list may be one burst */
     } kind;
-    oche_time stop; /* of OCHE_ARRIVALS_CLOCK; OCHE_NEVER: the end of the run */
+    /* for OCHE_ARRIVALS_CLOCK: when arrivals stop; OCHE_NEVER: at the end of the run */
+    oche_time stop;
 };
 
 struct oche_workload_type {

@@ -33,7 +33,7 @@ enum oche_flow_column {
 #define OCHE_FLOW_MOST_COLUMNS 64
 
 struct oche_flow_columns {
-    unsigned count; /* of columns in a line */
+    unsigned count; /* number of columns in a line */
     enum oche_flow_column column[OCHE_FLOW_MOST_COLUMNS];
     bool in_packets; /* ns3-rdma's */
 };

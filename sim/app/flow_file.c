@@ -23,7 +23,7 @@ static const char *const csv_names[OCHE_FLOW_CSV_COLUMNS] = {"src", "dst", "byte
 struct reader {
     struct oche_text_input input;
     struct oche_flow_columns columns;
-    char separator; /* of CSV; '\0': each line shows its own */
+    char separator; /* separator of CSV; '\0': each line shows its own */
     bool has_count;
     uint64_t announced, flows;
     oche_time origin, first; /* first: the earliest start, after origin */

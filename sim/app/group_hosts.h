@@ -18,9 +18,10 @@ struct oche_group_hosts {
     uint32_t degree;
     enum oche_disjoint disjoint;
     struct oche_sender_pool pool;
-    uint32_t *order;           /* all hosts in random order; NULL without `disjoint` */
-    uint64_t set;              /* of the last group begun; without sets the group's number */
-    uint32_t receiver;         /* of the last group begun */
+    uint32_t *order; /* all hosts in random order; NULL without `disjoint` */
+    /* set of the last group that began; without sets: the group's number */
+    uint64_t set;
+    uint32_t receiver;         /* receiver of the last group that began */
     uint32_t *senders;         /* the senders of the last group: `degree` hosts */
     struct oche_random random; /* the last group's stream */
 };

@@ -13,7 +13,7 @@
 
 struct oche_event_field {
     const char *name;
-    bool second; /* of the record's b; false: of its a */
+    bool second; /* the field is in the record's word b; false: in a */
     uint8_t shift, bits;
 };
 

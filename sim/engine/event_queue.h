@@ -75,12 +75,12 @@ struct oche_event_queue {
     struct oche_pending *own;
     /* With an event that is popped, the target of one so many events later is fetched. */
     uint32_t targets_ahead;
-    oche_time open_start; /* of the slice */
+    oche_time open_start; /* start of the slice */
     oche_time open_limit; /* earlier events go to `own`; 0: no batch is open */
 
     oche_time slice; /* length */
     uint64_t cursor; /* number of the slice: its start / its length */
-    uint64_t mask;   /* of the ring */
+    uint64_t mask;   /* mask of the ring */
     struct oche_event_bucket *buckets;
     uint64_t *filled;       /* a bit for each bucket: it has events */
     uint64_t *filled_words; /* a bit for each word of `filled`: it is not 0 */

@@ -23,7 +23,7 @@ static int compare_real(const void *left, const void *right)
 
 void oche_sort_u64(uint64_t *values, size_t count)
 {
-    if (count > 1) /* of none there may be no array */
+    if (count > 1) /* without values there may be no array */
         qsort(values, count, sizeof(*values), compare_u64);
 }
 

@@ -60,7 +60,7 @@ struct oche_connection_progress {
     uint64_t expected;     /* next packet that the receiver expects */
     uint64_t acknowledged; /* packets acknowledged at the sender; UINT64_MAX: the sender's queue
                               pair is gone */
-    struct oche_qp_losses losses; /* of the receiver's queue pair; all 0: no queue pair */
+    struct oche_qp_losses losses; /* losses of the receiver's queue pair; all 0: no queue pair */
 };
 typedef void oche_connection_reader(void *context, uint32_t connection,
                                     struct oche_connection_progress *progress);

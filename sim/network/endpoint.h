@@ -77,7 +77,8 @@ struct oche_endpoint {
      * `host`, returns the setting; NULL: the key has an effect.
      */
     const char *(*idles)(const void *params, const char *key);
-    uint32_t most_connections; /* that can be told apart; 0: as many as there are queue pairs */
+    /* connections that can be told apart; 0: as many as there are queue pairs */
+    uint32_t most_connections;
     /*
      * Optional: true if a flow may be completed before its data arrives. A run then goes on until
      * the data of completed flows has arrived or is nowhere any more.

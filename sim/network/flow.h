@@ -52,7 +52,8 @@ struct oche_flow_sent {
 /* Results of a flow that its destination's node writes. */
 struct oche_flow_received {
     oche_time delivered; /* when the last byte arrived; OCHE_NEVER: it has not arrived */
-    bool passed_over;    /* its end was lost for good, and later bytes have arrived */
+    /* its end was lost for good, although later bytes of the connection have arrived */
+    bool passed_over;
 };
 
 /*
@@ -79,7 +80,7 @@ struct oche_connection {
     bool answered;  /* a READ: the source has given up its queue pair; written by the source */
     uint32_t first; /* the connection's flows are order[first … first + count) */
     uint32_t count;
-    uint64_t bytes;  /* of all flows */
+    uint64_t bytes;  /* bytes of all its flows */
     uint32_t queued; /* flows started; only order[first … first + queued) is valid; written by the
                         poster */
     uint32_t posted; /* flows given to the queue pair completely; written by the poster */
@@ -123,8 +124,8 @@ struct oche_flows {
     struct oche_flow_sources sources;
     struct oche_connection *connections;
     uint32_t connection_count;
-    uint64_t most_bytes;           /* of a flow */
-    bool writes, sends, reads;     /* there are flows of that verb */
+    uint64_t most_bytes;           /* bytes of the largest flow */
+    bool writes, sends, reads;     /* there are flows of this verb */
     struct oche_flow_pairs *pairs; /* connections by pair of hosts; NULL: no source asks */
     /* sources that give each flow a connection of its own, in order */
     uint32_t *each;
@@ -138,7 +139,7 @@ struct oche_flows {
     /* the groups in the form that packets carry: group g is incasts[g - 1] */
     struct oche_group *incasts;
     uint8_t *incast_members;
-    struct oche_flow_rest *rest; /* what has been moved to a file; NULL: nothing */
+    struct oche_flow_rest *rest; /* flows that have been moved to a file; NULL: none */
 };
 
 /*
@@ -234,7 +235,7 @@ uint32_t oche_flows_next_made(const struct oche_flows *flows, uint32_t from);
  */
 struct oche_flow_walk {
     const struct oche_flows *flows;
-    uint32_t number; /* of the flow that was returned last */
+    uint32_t number; /* number of the flow that was returned last */
     uint32_t next;
     uint32_t source;                 /* index of the one that has flow `number`, or is next */
     struct oche_flow_source drawing; /* a copy of a source, at the flow before `next` */

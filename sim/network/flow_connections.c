@@ -15,7 +15,7 @@
 struct item {
     uint64_t key;   /* flows with the same key share a connection */
     uint32_t flow;  /* the first flow of the connection */
-    uint32_t count; /* more than 1: they are of a source */
+    uint32_t count; /* number of connections; more than 1: those of a source */
     uint64_t bytes;
     struct oche_flow_source *source; /* NULL: a listed flow, or some flows of sources by pair */
 };

@@ -38,7 +38,7 @@ struct oche_flow_source {
     /* Set by oche_flows_prepare. */
     bool each;           /* each flow has a connection of its own: `connection` and following */
     bool by_pair;        /* the connection is looked up by pair of hosts */
-    uint32_t connection; /* of the first flow, or of all */
+    uint32_t connection; /* connection of the first flow, or of all flows */
     uint32_t order;      /* place of the first connection's first flow in flows->order */
 };
 

@@ -12,7 +12,7 @@
 #include "sim/engine/arena.h"
 
 struct oche_gauge {
-    const char *name, *unit; /* of the series: "window", "bytes" */
+    const char *name, *unit; /* name and unit of the series: "window", "bytes" */
     /*
      * True: the value is a total that only grows. The series then shows the increase in each
      * interval.

@@ -37,7 +37,7 @@ struct oche_host_params {
     uint64_t limiter_lag_bytes;   /* these three: struct oche_nic_habits */
     bool resend_one_verb_at_a_time;
     uint32_t timeouts;          /* enum oche_host_timeouts */
-    uint64_t outstanding_reads; /* that a queue pair may have, at either end */
+    uint64_t outstanding_reads; /* READs that a queue pair may have outstanding, at either end */
     oche_time pfc_response;
     oche_time feedback_jitter; /* ACK, NAK and CNP are delayed by at most this much */
     uint32_t connections;      /* enum oche_connections */

@@ -12,7 +12,7 @@
 
 /* Must be the first member of the context of a NIC's port. */
 struct oche_host_memory {
-    uint64_t corrupt_bytes; /* that were written and do not belong where they were written */
+    uint64_t corrupt_bytes; /* bytes that were written to a wrong place */
 };
 
 /* Adds the region to the NIC, which has none. */

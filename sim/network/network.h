@@ -61,7 +61,7 @@ struct oche_port {
     oche_time delay;      /* propagation delay of the link */
     uint64_t line_bytes;  /* bytes of frames and gaps so far, including the frame being sent */
     uint32_t peer;        /* global number of the far port */
-    uint32_t arrival_key; /* of the events of packets that this port sends */
+    uint32_t arrival_key; /* key of the arrival events of packets that this port sends */
     uint32_t node;
     uint32_t ps_per_byte; /* 0: not a whole number, so rate_bps is used */
     uint16_t local;       /* the port's number within its node */
@@ -120,7 +120,7 @@ struct oche_ranks;
 struct oche_crossing {
     struct oche_packet *packet;
     oche_time when; /* the packet's: taking it in need not touch the packet */
-    uint32_t key;   /* of its arrival's event */
+    uint32_t key;   /* key of its arrival event */
 };
 
 /* Bytes of a mailbox that are fetched into the cache ahead of its filling and emptying. */
@@ -152,8 +152,8 @@ struct oche_shard {
     uint32_t index;
     /* Two mailboxes per destination shard: [side][shard]. Windows use them by turns. */
     struct oche_mailbox *outbox;
-    uint32_t side;          /* of the window that is run */
-    uint64_t windows;       /* in which this shard ran events, or could have */
+    uint32_t side;          /* side of the mailboxes in the present window */
+    uint64_t windows;       /* windows in which this shard ran events, or could have */
     oche_time crosses_from; /* when the first packet of `outbox` arrives; OCHE_NEVER: none */
     uint8_t *scratch;       /* two frame buffers, for bytes mode */
     struct oche_flow_notes *flow_notes; /* NULL: no other process has to hear of flows */

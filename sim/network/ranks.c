@@ -357,7 +357,7 @@ bool oche_ranks_have_mishaps(const struct oche_ranks *ranks)
 /* Runs the next window. Returns the end of the last one that it ran. */
 static oche_time run_window(struct oche_ranks *ranks, oche_time until)
 {
-    const struct oche_rank_sum *sum = &ranks->sum; /* of the window before */
+    const struct oche_rank_sum *sum = &ranks->sum; /* sum of the window before */
     struct oche_network *network = ranks->network;
     struct oche_shard *shard = &network->shards[ranks->rank];
     const oche_time end = oche_window_end(network, sum->soonest, until);

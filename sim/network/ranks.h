@@ -34,14 +34,15 @@
 
 /* The report of a rank to all others after a window. */
 struct oche_rank_report {
-    oche_time end;          /* of the window */
-    oche_time next;         /* of its own events */
-    oche_time crosses_from; /* of the packets that it sent to others; OCHE_NEVER: none */
+    oche_time end;  /* end of the window */
+    oche_time next; /* time of the rank's own next event */
+    /* arrival of the first packet that it sent to others; OCHE_NEVER: none */
+    oche_time crosses_from;
     uint64_t flows, awaited, hops, events, windows; /* so far */
     int64_t taken;                                  /* packets */
     uint64_t mishaps;                               /* losses and timeouts not yet judged */
     uint32_t flags;
-    uint32_t packets, notes; /* that follow in this message */
+    uint32_t packets, notes; /* number of packets and notes that follow in this message */
     uint32_t unused;
 };
 
@@ -50,7 +51,7 @@ struct oche_rank_counts {
     uint64_t windows; /* exchanges of reports */
     uint64_t packets; /* sent to other ranks */
     uint64_t bytes;   /* sent to other ranks after windows, reports included */
-    uint64_t most;    /* of these, in one message */
+    uint64_t most;    /* most bytes in one message */
     uint64_t checks;  /* exchanges for checks and results */
     uint64_t check_bytes;
     uint64_t waited_ns; /* for others' messages */
@@ -58,8 +59,9 @@ struct oche_rank_counts {
 
 /* The summary of all reports. Each rank computes it for itself, and all get the same. */
 struct oche_rank_sum {
-    oche_time end, soonest, others; /* of windows; of the soonest event, and of other ranks' */
-    uint32_t first, flags;          /* the rank that has it; of any */
+    /* end of the windows; time of the soonest event; of other ranks' soonest event */
+    oche_time end, soonest, others;
+    uint32_t first, flags; /* the rank with the soonest event; flags of all ranks */
     uint64_t flows, awaited;
 };
 
@@ -70,14 +72,15 @@ struct oche_ranks {
     struct oche_flows *flows;
     struct oche_rank_bytes *out, *in; /* by rank: messages of windows and checks */
     struct oche_rank_bytes *same;     /* by rank: the same message for all */
-    struct oche_rank_report *reports; /* the last one of each */
+    struct oche_rank_report *reports; /* the last report of each rank */
     struct oche_rank_sum sum;         /* of these */
     bool told;                        /* there are reports */
-    struct oche_flow_notes notes;     /* of this rank's hosts, in this window */
+    struct oche_flow_notes notes;     /* notes of this rank's hosts, in this window */
     struct oche_rank_counts counts;
-    struct oche_rank_counts of_all; /* sums, after the run; `windows` and `most`: of any one */
-    uint64_t unchecked;             /* windows since the run was looked at; kept by rank 0 */
-    bool interrupted;               /* some rank is to end the run */
+    /* sums over all ranks, after the run; `windows` and `most`: the largest of a rank */
+    struct oche_rank_counts of_all;
+    uint64_t unchecked; /* windows since the run was looked at; kept by rank 0 */
+    bool interrupted;   /* some rank is to end the run */
 };
 
 /*

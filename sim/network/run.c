@@ -33,7 +33,7 @@ void oche_network_balance(struct oche_network *network)
 }
 
 struct soonest {
-    oche_time time, others; /* of the soonest event; of the soonest one of the other shards */
+    oche_time time, others; /* time of the soonest event; of the soonest event of other shards */
     uint32_t first;         /* the shard that has the soonest event */
 };
 

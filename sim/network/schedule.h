@@ -27,7 +27,7 @@ extern const double oche_schedule_costs[OCHE_SCHEDULE_COSTS];
 struct oche_schedule_way {
     uint32_t threads;
     double all;        /* events */
-    double most;       /* of the thread that has most in a window, summed over windows */
+    double most;       /* events of the busiest thread in each window, summed over windows */
     double busiest;    /* events of the thread that has most of them in the whole run */
     uint64_t crossing; /* packets between threads */
     double links;      /* mean number of threads that a thread has links to */

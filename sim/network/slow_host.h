@@ -27,7 +27,8 @@ struct oche_pause_storm {
 };
 
 struct oche_slow_host_config {
-    uint64_t drain_bps; /* of frames; 0: the host is no slow receiver, and what follows is 0 */
+    /* drain rate of frames; 0: not a slow receiver, and the next members are 0 */
+    uint64_t drain_bps;
     uint64_t buffer_bytes, xoff_bytes, xon_bytes;
     uint8_t waiting;  /* mask of the classes that wait in the buffer */
     uint8_t lossless; /* mask of those of them that are paused; 0: the buffer fills, and drops */
@@ -62,7 +63,7 @@ void oche_slow_host_link_changed(struct oche_host *host, oche_time now);
 
 struct oche_slow_host_stats {
     uint64_t dropped_packets, dropped_bytes; /* for want of room in the buffer */
-    uint64_t most_bytes;                     /* that were in the buffer */
+    uint64_t most_bytes;                     /* most bytes that were in the buffer */
 };
 /* For a host that is not slow all values of both are 0. They count from the last reset. */
 struct oche_slow_host_stats oche_slow_host_stats(const struct oche_host *host);

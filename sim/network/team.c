@@ -21,10 +21,12 @@ enum flag {
 struct report {
     struct oche_turn turn; /* the number of the window, raised when the report is written */
     uint32_t flags;
-    uint32_t events;         /* in the window */
-    oche_time end;           /* of the window */
-    oche_time next;          /* of the shard's events, without those of packets to take in */
-    oche_time crosses_from;  /* of the packets that it sent to others; OCHE_NEVER: none */
+    uint32_t events; /* in the window */
+    oche_time end;   /* end of the window */
+    /* time of the shard's next event, without packets that are to be taken in */
+    oche_time next;
+    /* arrival of the first packet that it sent to others; OCHE_NEVER: none */
+    oche_time crosses_from;
     uint64_t flows, awaited; /* completed so far */
     int64_t idle;            /* packets in the pool */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
@@ -47,7 +49,7 @@ struct oche_team {
     oche_time until;
     oche_network_check *check;
     void *context;
-    uint32_t turn;    /* of the last window that was run together */
+    uint32_t turn;    /* turn of the last window that threads ran together */
     uint32_t call;    /* the number of the last call */
     bool is_called;   /* members are there, or will be */
     bool goes_on;     /* after all have met: together */

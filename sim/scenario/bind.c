@@ -21,7 +21,7 @@ struct binder {
     const char **names;      /* keys that the root can have */
     size_t name_count;
     struct oche_mistakes *mistakes;
-    struct oche_error error; /* of the last mistake */
+    struct oche_error error; /* error of the last mistake */
 };
 
 /* Adds binder->error, which is about `node`, to the mistakes. Returns false. */

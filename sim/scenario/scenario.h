@@ -63,7 +63,7 @@ struct oche_scenario {
 /* The sources of a scenario. */
 struct oche_scenario_input {
     const char *name;        /* the file's name, for messages */
-    const char *text;        /* what is in the file; NULL: it is read */
+    const char *text;        /* contents of the file; NULL: the file is read */
     size_t bytes;            /* of `text` */
     const char *const *sets; /* overrides, applied in order */
     size_t set_count;

@@ -21,7 +21,7 @@
 /* A link between switches, seen from one end. This file numbers switches from 0. */
 struct edge {
     uint32_t peer;
-    uint64_t time; /* of a packet in one direction and its ACK in the other */
+    uint64_t time; /* time of a packet in one direction and its ACK in the other */
 };
 
 /* The slowest hosts of a ToR: the times of their links. */
@@ -32,7 +32,7 @@ struct slowest {
 struct search {
     const struct oche_topology_routes *routes;
     uint32_t bytes, back_bytes;
-    uint64_t *rates; /* of hosts, in ascending order */
+    uint64_t *rates; /* rates of hosts, in ascending order */
     uint32_t rate_count;
     struct slowest *slowest; /* at rate * group_count + group: of hosts of at least this rate */
     oche_time *longest;      /* by rate: the longest found so far; 0: no two hosts have this rate */

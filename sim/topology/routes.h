@@ -77,7 +77,8 @@ void oche_topology_path(const struct oche_topology_routes *routes, uint32_t src,
 struct oche_frames {
     uint64_t count;
     uint32_t first_bytes, middle_bytes, last_bytes;
-    uint32_t request_bytes; /* of the frame that asks for them, on the way back; 0: there is none */
+    /* bytes of the frame that asks for them, on the way back; 0: there is none */
+    uint32_t request_bytes;
 };
 
 /*

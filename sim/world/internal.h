@@ -65,7 +65,7 @@ struct oche_world_arrivals {
     bool any;             /* some workload is open, and the window is not empty */
     bool go_on;           /* some open workload stops with the run */
     oche_time stop;       /* when the last open workload stops; OCHE_NEVER: with the run */
-    oche_time first_stop; /* when the first one does that goes on after warm-up */
+    oche_time first_stop; /* when the first open workload that goes on after warm-up stops */
     bool taken;           /* the counts are taken, at `until` */
     oche_time until;
     uint64_t delivered_bytes; /* since the end of warm-up, of open workloads */
@@ -75,7 +75,8 @@ struct oche_world_arrivals {
 struct oche_world {
     const struct oche_world_config *config;
     struct oche_topology topology;
-    struct oche_host_rates host_rates; /* that workloads know; its memory: the next two */
+    /* rates that workloads know; the next two members are its memory */
+    struct oche_host_rates host_rates;
     struct oche_host_rate *rate_kinds;
     uint32_t *rate_kind_of;
     struct oche_topology_routes routes; /* the shortest paths */

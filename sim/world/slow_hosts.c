@@ -16,10 +16,10 @@
 struct entry {
     const struct oche_world *world;
     const char *list; /* "slow_receivers", "pause_storms" */
-    uint32_t number;  /* in its list, from 0 */
+    uint32_t number;  /* its number in its list, from 0 */
     uint8_t lossless; /* mask of the classes that PFC applies to */
     struct oche_error *error;
-    struct oche_receiver_thresholds *thresholds; /* of the hosts that were looked at */
+    struct oche_receiver_thresholds *thresholds; /* thresholds of the hosts that were examined */
 };
 
 #define REFUSE(entry, key, format, ...)                                                            \

@@ -132,7 +132,7 @@ struct oche_world_load {
     bool alone;             /* the run has no other workloads */
     bool stopped;           /* arrivals stopped at `until`; false: the run ended at `until` first */
     oche_time from, until;  /* the window */
-    uint64_t flows;         /* that started in the window */
+    uint64_t flows;         /* number of flows that started in the window */
     uint64_t offered_bytes; /* their payload */
     /*
      * Payload that hosts received in order in the window, including that of flows that started
@@ -140,7 +140,7 @@ struct oche_world_load {
      */
     uint64_t delivered_bytes;
     oche_time
-        drained; /* when the last flow was over that a clock had started; OCHE_NEVER: not yet */
+        drained; /* when the last flow that a clock had started was over; OCHE_NEVER: not yet */
 };
 void oche_world_load(const struct oche_world *world, struct oche_world_load *load);
 /* Returns the bytes that each port has put on its link in that window, by number of the port. */
@@ -210,11 +210,11 @@ void oche_world_deflected_paths(const struct oche_world *world,
 /* Which thread has how much of a world. */
 struct oche_world_part {
     uint32_t hosts, switches;
-    uint64_t work; /* that is expected, in no unit */
+    uint64_t work; /* expected work, without a unit */
 };
 struct oche_world_thread_split {
     uint32_t threads;
-    double events_a_window;        /* that are expected; 0: unknown, as with one thread */
+    double events_a_window;        /* expected events per window; 0: unknown, as with one thread */
     struct oche_world_part *parts; /* one for each thread; NULL: one thread */
     uint32_t cut_links;            /* between parts */
 };
@@ -260,7 +260,7 @@ const void *oche_world_fitted_cc(const struct oche_world *world);
 
 /* A ToR, or a pod, that is offered more than the links that lead out of it carry. */
 struct oche_overload {
-    uint32_t number; /* of the pod, or of the ToR among the switches */
+    uint32_t number; /* number of the pod, or of the ToR among the switches */
     bool is_pod;
     double offered_bps;    /* mean rate, with headers, of the packets that must leave it */
     uint64_t capacity_bps; /* in one direction */
@@ -274,8 +274,8 @@ bool oche_world_overload(const struct oche_world *world, struct oche_overload *o
 /* An estimate of how much a run has to simulate, from its flows. */
 struct oche_work_estimate {
     double hops;            /* packets times links, ACKs included, if nothing is lost */
-    uint64_t most_bytes;    /* of the largest flow */
-    uint32_t payload_bytes; /* of a full packet */
+    uint64_t most_bytes;    /* bytes of the largest flow */
+    uint32_t payload_bytes; /* payload of a full packet */
 };
 /* To be called before the run. Goes through the flows, up to a million. */
 struct oche_work_estimate oche_world_estimate_work(const struct oche_world *world);
@@ -285,7 +285,7 @@ struct oche_buffer_limits {
     uint64_t memory, headroom;
     uint64_t shared; /* by all ports, without headroom and the reserve for crossing packets */
     uint64_t queue;  /* no queue of data can be longer */
-    uint64_t frame;  /* of the largest packet */
+    uint64_t frame;  /* bytes of the largest packet */
     uint64_t xoff;   /* static t_PFC; 0: it is dynamic */
     /* The thresholds of the port that marks last, and its largest probability of a mark. */
     uint64_t kmin, kmax;
@@ -295,7 +295,8 @@ struct oche_buffer_limits oche_world_buffer_limits(const struct oche_world *worl
 /* From where on the hosts of an entry of `slow_receivers` pause and resume, in bytes. */
 struct oche_receiver_thresholds {
     uint64_t least_xoff, most_xoff, least_xon, most_xon;
-    uint64_t most_headroom; /* what may arrive at one after it has decided to pause */
+    /* bytes that may still arrive at a port after it has decided to pause */
+    uint64_t most_headroom;
 };
 /* Returns false if there is no such entry, or its hosts do not pause. */
 bool oche_world_receiver_thresholds(const struct oche_world *world, uint32_t number,
@@ -303,7 +304,7 @@ bool oche_world_receiver_thresholds(const struct oche_world *world, uint32_t num
 /* A host that is offered more than its link carries. */
 struct oche_host_overload {
     uint32_t host;
-    bool receives;      /* more than its link carries is sent to it; false: it is to send that */
+    bool receives;      /* it receives more than its link carries; false: it must send more */
     double offered_bps; /* mean, with headers */
     uint64_t capacity_bps;
 };

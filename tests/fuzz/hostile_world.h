@@ -37,7 +37,7 @@ enum {
     HOSTILE_LONGEST = 900, /* bytes of a message */
 };
 
-/* The connection that is not attacked, and the other one. */
+/* The connection that is not attacked, and the one that is. */
 enum { HOSTILE_ALONE, HOSTILE_ATTACKED, HOSTILE_CONNECTIONS };
 
 struct hostile_variant {

@@ -23,7 +23,7 @@ static inline bool small_world_refusal(const struct oche_error *error)
            strstr(error->text, ": ") != NULL;
 }
 
-/* Returns a parameter that counts objects; 0: it does not, or is automatic. */
+/* Returns a parameter that counts objects. 0: this parameter does not count, or is `auto`. */
 static inline uint64_t small_world_count(const struct oche_bound *bound,
                                          const struct oche_param *param)
 {

@@ -22,7 +22,7 @@ RECEIVER = 1  # the receiver's number; senders have 2, 3, …
 MTU = 1500
 BUCKET = 8000  # bytes that the slow port sends at once after it was idle; seven packets
 FRAME = 1082  # bytes of a packet at the port, with a path MTU of 1024
-MARKED_SHARE = 0.95  # of the port's rate, above which the queue of the marks grows
+MARKED_SHARE = 0.95  # part of the port's rate; above it the queue that decides about marks grows
 LIMIT = 60  # seconds that a run may take longer than it should
 
 

@@ -41,8 +41,9 @@ enum phase { PHASE_WRITE = 'w', PHASE_READ = 'r', PHASE_SEND = 's', PHASE_BYE = 
 struct options {
     const char *addresses[2];
     const char *capture; /* of the driving process */
-    const char *via;     /* whom both take for the other: a proxy; NULL: the other itself */
-    const char *netns;   /* of the answering one; NULL: the same */
+    /* address that both sides use for the other one: a proxy's; NULL: the other side's own */
+    const char *via;
+    const char *netns; /* of the answering one; NULL: the same */
     uint64_t bytes, message;
     uint32_t mtu, drop_ppm, buffer, in_flight, ack_every, retries;
     uint64_t seed;

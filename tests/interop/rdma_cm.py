@@ -161,7 +161,7 @@ def judge_captures(oche, folder, datagrams):
         seen += done.stdout
         judge_numbers(done.stdout)
     kinds = ("SIDR REQ", "SIDR REP") if datagrams else ("REQ", "REP", "RTU", "DREQ", "DREP")
-    # both may hang up, and have ended before the other's DREQ comes
+    # both sides may hang up, and end before the other's DREQ arrives
     both = len(set(re.findall(r", CM DREQ id (\w+)", seen))) > 1
     for kind in kinds:
         if f", CM {kind} id " not in seen and not (kind == "DREP" and both):

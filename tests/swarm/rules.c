@@ -187,7 +187,7 @@ static bool is_lossless(const struct swarm_run *run)
         return false;
     if (oche_world_mechanism(config, &oche_ib_credits) != NULL)
         return true;
-    if (config->loss.late > 0) /* headroom is for packets on time */
+    if (config->loss.late > 0) /* headroom is computed for packets that arrive on time */
         return false;
     /* Other endpoints may have lossy classes. */
     return config->switches.pfc && config->endpoint == NULL &&

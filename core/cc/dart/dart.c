@@ -200,7 +200,7 @@ static void deactivate(struct dart_flow *s, oche_time now)
     s->cap_bps = s->flow->line_rate_bps;
     set_rate(s, now);
     if (peer->active_count == 0)
-        peer->senders = 0; /* what the peer told of while we sent ends with that */
+        peer->senders = 0; /* the peer's count, from the time of our messages, is no longer valid */
     spread(peer, now);
 }
 

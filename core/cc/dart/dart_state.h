@@ -52,7 +52,7 @@ struct dart_peer {
     struct dart_flow *active;
     uint32_t active_count, sending_count;
     uint32_t senders;   /* the n that the peer told last; 0: none yet */
-    oche_time heard_at; /* when it told that; valid if no queue pair is active */
+    oche_time heard_at; /* when the peer told n; valid if no queue pair is active */
     bool heard;
     uint8_t heard_sequence, void_count;
     /* For receiving from the peer. */
@@ -82,7 +82,7 @@ struct dart_nic {
     /* Members that are used for each packet. */
     struct dcqcn_nic_state dcqcn; /* first */
     oche_time window_end;
-    struct dart_said said; /* for tenant 0; the tables have those of the other tenants */
+    struct dart_said said; /* shares of tenant 0; other tenants have tables */
     uint64_t share_acks;   /* ACKs and NAKs that carried a share, for all tenants */
     struct dart_set *sets;
     uint32_t set_count;
@@ -96,8 +96,9 @@ struct dart_nic {
     uint64_t slack_windows;              /* consecutive windows without marks and below line rate */
     uint64_t updates, updates_sent;      /* updates asked for; updates sent */
     oche_time updates_due, updates_done; /* if there are none, OCHE_NEVER and 0 */
-    struct oche_cc_elsewhere elsewhere;  /* of tenant 0; other tenants are counted here alone */
-    uint64_t void_groups;                /* lists whose tenant is not the queue pair's */
+    /* counts of other NICs for tenant 0; other tenants are counted only here */
+    struct oche_cc_elsewhere elsewhere;
+    uint64_t void_groups; /* lists whose tenant is not the queue pair's */
     /*
      * Updates to announced senders that are still idle: number sent; bytes that may still be spent
      * on them, and bytes that arrived (may_tell_ahead).

@@ -9,7 +9,7 @@ struct oche_cc_senders dart_counts(const void *nic_state)
 
     for (uint32_t i = 0; i < d->set_count; i++)
         senders.counted += d->sets[i].auss.count;
-    senders.counted += d->elsewhere.senders; /* of the port's other NICs */
+    senders.counted += d->elsewhere.senders; /* senders of the port's other NICs */
     if (d->set_count > 1)                    /* each tenant is told another n, in fractions */
         senders.told = senders.counted;
     return senders;

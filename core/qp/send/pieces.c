@@ -182,7 +182,7 @@ static void keep(struct oche_qp *qp, const struct oche_packet *packet, oche_time
         pieces_came_twice(qp, now);
         return;
     }
-    if (pieces->kept == 0) /* so no more memory is touched than what is kept at a time */
+    if (pieces->kept == 0) /* so the memory touched is only as much as is kept at a time */
         pieces->base = snd(qp)->tx.una;
     if (pieces->held != NULL && bytes > 0) {
         if (!(packet->ext & OCHE_EXT_PAYLOAD))
@@ -225,7 +225,7 @@ bool pieces_recall(struct oche_qp *qp, struct oche_packet *packet)
 /* ---- what is missing ---- */
 
 /*
- * Returns the end of what is missing of the piece from `first` on: one past the last PSN that is
+ * Returns the end of the missing PSNs of the piece, from `first` on: one past the last PSN that is
  * not kept.
  */
 static uint32_t end_of_missing(const struct oche_qp *qp, const struct read_piece *piece,
@@ -361,7 +361,7 @@ void pieces_asked(struct oche_qp *qp, oche_time now)
     const struct read_piece *piece = find_piece(pieces, pieces->hole_first);
 
     snd(qp)->rtt_head =
-        snd(qp)->rtt_tail; /* what is measured would have waited for the repetition */
+        snd(qp)->rtt_tail; /* the measured packet would have waited for the repetition */
     pieces_left(qp, pieces->hole_first, pieces->hole_end, now);
     pieces->walk = piece != NULL ? piece->end : pieces->hole_end;
     pieces->mark = snd(qp)->tx.high;

@@ -40,7 +40,7 @@ struct read_pieces {
     oche_time due;             /* with read_waits: when the next request may leave */
     /* Behind a gap: */
     uint8_t *held;       /* payloads; NULL: none, or the driver moves none */
-    uint32_t held_bytes; /* of that memory */
+    uint32_t held_bytes; /* size of `held` in bytes */
     uint16_t wanted;     /* packets that it had no room for; 0: none since it was given */
     uint32_t reach;      /* from una on, so many PSNs can be kept; a power of two, or 0 */
     uint32_t base;       /* the PSN whose payload is at `held` */
@@ -49,13 +49,14 @@ struct read_pieces {
     bool gap;        /* a response is missing, and one from behind it has come: */
     bool recovering; /* congestion control was told of a loss before `recover` */
     uint32_t heard;  /* one past the highest PSN that has been answered */
-    uint32_t lost;   /* what is missing before it counts as lost; `heard` without reordering */
-    uint32_t vain;   /* packets asked for again since congestion control was told, not come twice */
-    uint32_t walk;   /* what is missing of pieces that begin before was asked for again */
-    uint32_t mark;   /* data from here on was asked for after that */
+    /* missing PSNs below this one count as lost; equals `heard` without reordering */
+    uint32_t lost;
+    uint32_t vain; /* packets asked for again since congestion control was told, not come twice */
+    uint32_t walk; /* missing PSNs of pieces that begin before this PSN were asked for again */
+    uint32_t mark; /* data from this PSN on was asked for after that repetition */
     uint32_t recover;
     uint32_t hole_first, hole_end; /* if snd(qp)->asks: the missing PSNs to ask for */
-    struct oche_suspects suspects; /* of what may be late */
+    struct oche_suspects suspects; /* suspects that may only be late */
     struct oche_psn_bitmap arrived;
     struct read_piece piece[];
 };

@@ -552,7 +552,7 @@ static OCHE_NOINLINE void transmit_hole(struct oche_qp *qp, struct oche_packet *
     packet->reth.dma_length = bytes_asked(qp, first, end, entry->length - offset);
     snd(qp)->resent_for = OCHE_RESENT_RESPONSES;
     trace_sent(qp, packet, now);
-    if (snd(qp)->ack_deadline != OCHE_NEVER) { /* what was waited for comes later */
+    if (snd(qp)->ack_deadline != OCHE_NEVER) { /* the answer that was waited for comes later */
         snd(qp)->ack_deadline = oche_time_add(now, ack_wait(qp));
         timers_want(qp, snd(qp)->ack_deadline); /* the wait may be shorter than before */
     }

@@ -108,7 +108,7 @@ struct sender {
     uint32_t limit_lag_bytes;         /* on the line until a new limit takes effect */
     uint8_t resent_for, resent_twice; /* the cause: requester.c, count_again */
     uint16_t send_extra_bytes;
-    oche_time least_rtt;    /* of this connection; OCHE_NEVER: none yet */
+    oche_time least_rtt;    /* shortest round trip of this connection; OCHE_NEVER: none yet */
     oche_time silent_since; /* since then no progress; OCHE_NEVER: no timer has expired since */
     uint32_t retry_count, rnr_retry, rnr_retries_left;
     uint32_t initiator_depth;

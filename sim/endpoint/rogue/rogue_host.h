@@ -51,7 +51,8 @@ struct oche_rogue_parts;
 
 /* When libraries want to be called (timed.c). */
 struct oche_rogue_timers {
-    struct heap later; /* by time; a slot is an end */
+    /* ends by the time at which they want to be called; a slot is an end's index */
+    struct heap later;
     /* in a round of calls: the ends that are still to be called, by turn */
     struct heap due;
     struct oche_rogue_end **ends; /* by slot */
@@ -74,7 +75,8 @@ struct oche_rogue {
     /* ends whose flows are over, in the order in which they may be parked (park.c) */
     struct oche_rogue_end *over_head, *over_tail;
     struct oche_rogue_parts *unused[OCHE_ROGUE_SIZES]; /* parts of ends that are parked, by size */
-    struct rogue_counts parked_counts;                 /* of these ends' libraries */
+    /* counters of the ends' libraries, from before they were parked */
+    struct rogue_counts parked_counts;
     bool datagram_waits;
     oche_time now;               /* time of the event that is being handled */
     uint64_t doubled_bytes;      /* bytes that a shadow has delivered a second time */
@@ -98,7 +100,7 @@ struct oche_rogue_end {
         uint32_t send_psn, recv_psn, epoch;
     } parked[2]; /* its queue pairs' state while it is parked */
     uint8_t parked_active;
-    uint64_t parked_switches; /* of its libraries before it was parked, each time */
+    uint64_t parked_switches; /* number of switches of its libraries before it was parked */
     bool waits;               /* in rogue->waiting */
     /* timed.c */
     uint32_t slot;
@@ -109,12 +111,12 @@ struct oche_rogue_end {
     uint64_t posting_bytes; /* bytes of that flow that have been posted */
     uint64_t supply_bps;    /* the rate at which the data is made; 0: all data exists */
     uint32_t ended, reported;
-    uint64_t reported_verbs;          /* of the flows that have been reported */
+    uint64_t reported_verbs;          /* verbs of the flows that have been reported */
     uint32_t first_failed;            /* UINT32_MAX: no flow has failed */
     int status;                       /* status of the first flow that failed */
     uint64_t retransmitted, timeouts; /* counted by the queue pairs before their last RESET */
     uint64_t noted;                   /* samples of the library that are in rogue->rtts */
-    struct oche_random noise;         /* of round trips */
+    struct oche_random noise;         /* random numbers for rtt_noise */
     /* Receiver: how many bytes of the flow that is arriving have come. */
     uint64_t arrived;
 };

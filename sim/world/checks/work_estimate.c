@@ -19,7 +19,7 @@ struct hosts {
     double *packets; /* by sender: packets of its flows */
     double links;    /* sum over paths */
     uint64_t paths, seen;
-    uint64_t path_every; /* of so many flows one path is looked at */
+    uint64_t path_every; /* of this many flows, the path of one is followed */
 };
 
 static double links_of(const struct oche_world *world, const struct oche_flow_plan *plan)

@@ -18,7 +18,7 @@
 /* A host's counters are since the beginning of the run, those of its port since warm-up. */
 struct oche_host_reading {
     struct oche_nic_stats nic;
-    uint64_t counted[OCHE_MOST_COUNTERS]; /* of its scheme */
+    uint64_t counted[OCHE_MOST_COUNTERS]; /* counters of its scheme */
     uint64_t late_packets, corrupt_bytes;
     struct oche_switch_port_stats port; /* PAUSEs alone */
     struct oche_slow_host_stats slow;

@@ -31,7 +31,7 @@
 struct listed {
     uint32_t flows;
     oche_time first, last; /* start of a flow; first > last: there is none */
-    uint64_t bytes;        /* of the flows that start before `last` */
+    uint64_t bytes;        /* bytes of the flows that start before `last` */
     uint64_t links_bps;    /* sum of the link rates of all hosts that send these flows */
 };
 

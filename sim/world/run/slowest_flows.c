@@ -20,7 +20,7 @@ struct flow {
     uint32_t number;
     uint32_t first;           /* the span in which it started */
     uint32_t count, capacity; /* spans in `bytes` */
-    uint64_t *bytes;          /* that arrived in each span */
+    uint64_t *bytes;          /* bytes that arrived in each span */
     uint64_t arrived;         /* until now */
     /* When it is over, or the run is: by how much longer it took than alone, and how many times. */
     oche_time lost;

@@ -306,7 +306,10 @@ static void fast_recovery_steps_and_stage_count(void **state)
     begin("paper");
     bench_choose(&bench, "stage_count", "before");
     expect_causes("fffffaaa");
-    begin("nic"); /* before, on the timer alone: F fast, one additive, then always hyper */
+    /*
+     * at first by the timer alone: F fast increases, one additive one, then always hyper increase
+     */
+    begin("nic");
     bench_choose(&bench, "cut", "every_cnp");
     bench_choose(&bench, "first_cnp", "cut");
     bench_choose(&bench, "target_at_cut", "always");

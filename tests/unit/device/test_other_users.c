@@ -205,7 +205,9 @@ static int say_packets(void *context)
            (ssize_t)sizeof(message);
 }
 
-/* Root reaches an inbox, and is refused; the user itself is not. */
+/*
+ * Root can reach an inbox, but its message is refused. A message of the inbox's user is accepted.
+ */
 static void messages_of_others(void **state)
 {
     pid_t device = start_device(victim);

@@ -389,7 +389,10 @@ static void test_receive(void **state)
     try_all(qp_receive_statements, receive_faults, OCHE_COUNT_OF(receive_faults), 1);
 }
 
-/* A new invariant needs a fault. Doubts belong to a scheme that cannot decide. */
+/*
+ * A new invariant needs a fault that breaks it. Doubts exist only with a scheme that can be wrong
+ * about a loss.
+ */
 static void test_all_are_tried(void **state)
 {
     size_t sends = 0, receives = 0;
