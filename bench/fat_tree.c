@@ -34,8 +34,8 @@
 #define TABLE_FLOWS     8192 /* minimum number of flows in a network of the table */
 
 struct work {
-    uint64_t bytes;    /* of a message */
-    uint32_t messages; /* of a host; 0: as many as fit into the run */
+    uint64_t bytes;    /* bytes of a message */
+    uint32_t messages; /* messages of a host; 0: as many as fit into the run */
 };
 
 /* Each host sends to the next host of a random cycle. */

@@ -23,8 +23,9 @@ struct oche_dcqcn_point oche_dcqcn_fixed_point(const struct oche_dcqcn_model *mo
 /* The stability of a fixed point on the ramp, for the model's delay. */
 struct oche_dcqcn_stability {
     struct oche_margin margin; /* margin of the loop that the queue closes */
-    int unstable_roots;        /* of all flows together; 0: stable; -1: at the limit of stability */
-    int unstable_differences;  /* for the differences between flows, which the queue does not see */
+    /* roots of all flows together; 0: stable; -1: at the limit of stability */
+    int unstable_roots;
+    int unstable_differences; /* for the differences between flows, which the queue does not see */
 };
 struct oche_dcqcn_stability oche_dcqcn_stability(const struct oche_dcqcn_model *model,
                                                  const struct oche_dcqcn_point *point,

@@ -58,7 +58,7 @@ struct side {
     struct ibv_context *context;
     struct ibv_pd *pd;
     struct ibv_comp_channel *channel, *plain_channel;
-    struct ibv_cq *cq, *plain_cq; /* of ROGUE; of LOAD */
+    struct ibv_cq *cq, *plain_cq; /* CQ of ROGUE's queue pairs; of LOAD's */
     struct ibv_cq_ex *stamped;    /* of ORACLE */
     struct ibv_qp *qp[QPS];
     struct ibv_mr *mr;
@@ -358,7 +358,8 @@ static void cpu(struct side *side, bool with, uint32_t verb, uint32_t signal, do
     const int which = with ? ROGUE : LOAD;
     struct ibv_cq *cq = with ? side->cq : side->plain_cq;
     struct ibv_comp_channel *channel = with ? side->channel : side->plain_channel;
-    const uint32_t verbs = signal > verb ? signal / verb : 1; /* that have one signal */
+    /* number of verbs that share one signal */
+    const uint32_t verbs = signal > verb ? signal / verb : 1;
     const uint32_t group = verbs * verb;
     const uint32_t most = group * 2 > 1 << 20 ? 2 : (1 << 20) / group;
     uint64_t posted = 0, done = 0, theirs, mine, begin, end;

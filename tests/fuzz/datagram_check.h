@@ -47,16 +47,16 @@ struct datagram_world {
     uint32_t key, read_key, windowed_key;
     struct oche_cq *cq;
     struct oche_qp *qps[DATAGRAM_QPS];
-    struct oche_srq *srq;       /* of the UD queue pair, and of the second RC queue pair */
-    struct oche_window *window; /* of type 2; with DATAGRAM_DART of type 1 */
+    struct oche_srq *srq;       /* SRQ of the UD queue pair and of the second RC queue pair */
+    struct oche_window *window; /* window of type 2; with DATAGRAM_DART of type 1 */
     struct oche_address peer, stranger;
     uint64_t posted, completed; /* bit sets of work numbers, 0 … 63 */
     unsigned next_work;
-    uint32_t next_psn[DATAGRAM_QPS]; /* that a queue pair expects next without errors */
+    uint32_t next_psn[DATAGRAM_QPS]; /* PSN that a queue pair expects next if there is no error */
     uint8_t packet[512];
-    struct snapshot snapshot; /* as at the beginning of each program */
+    struct snapshot snapshot; /* state at the beginning of each program */
     /* Of all programs: */
-    unsigned succeeded[DATAGRAM_DONE]; /* by what was done */
+    unsigned succeeded[DATAGRAM_DONE]; /* by kind of action */
     unsigned datagrams;                /* received */
     struct oche_device_stats stats;    /* numbers of packets and other counters without effect */
     uint64_t rejected[OCHE_REJECT_CAUSES], counters[OCHE_MOST_COUNTERS];
@@ -102,7 +102,8 @@ static inline struct oche_qp *datagram_make_qp(struct datagram_world *world, uns
         .ack_every_packets = 4,
         .ack_timeout = OCHE_NEVER,
         .min_rnr_timer = 1,
-        .extensions = which != DATAGRAM_RC_SHARED, /* that one must find it out */
+        /* this queue pair must find out whether the peer has them */
+        .extensions = which != DATAGRAM_RC_SHARED,
     };
     struct oche_qp *qp = oche_device_create_qp(world->device, &config);
 

@@ -27,10 +27,10 @@
 /* Places in the registered half. */
 enum {
     HOSTILE_SOURCE = 0,
-    HOSTILE_TARGET = 1024,   /* of the peer's WRITEs */
-    HOSTILE_READS = 2048,    /* what we read of the peer's source */
-    HOSTILE_RECEIVED = 3072, /* of the peer's SENDs */
-    HOSTILE_SUM = 4032,      /* the peer adds to it */
+    HOSTILE_TARGET = 1024,   /* place for the peer's WRITEs */
+    HOSTILE_READS = 2048,    /* place for data that we READ from the peer */
+    HOSTILE_RECEIVED = 3072, /* place for the peer's SENDs */
+    HOSTILE_SUM = 4032,      /* word that the peer's atomics add to */
     HOSTILE_SUM_WAS = 4040,  /* the peer's value before our addition */
     HOSTILE_SWAP = 4048,
     HOSTILE_SWAP_WAS = 4056,
@@ -63,9 +63,9 @@ struct hostile_half {
     struct oche_qp *qp;
     uint8_t *memory;
     uint32_t key;
-    uint16_t port;                                 /* that its packets leave from */
+    uint16_t port;                                 /* port from which its packets leave */
     uint32_t posted, done, recvs_done;             /* works; completions */
-    uint8_t status[HOSTILE_WORKS + HOSTILE_RECVS]; /* of each work, once done */
+    uint8_t status[HOSTILE_WORKS + HOSTILE_RECVS]; /* status of each work request, once done */
 };
 
 struct hostile_end {
@@ -73,16 +73,17 @@ struct hostile_end {
     struct oche_cq *cq;
     struct oche_address address;
     struct hostile_half half[HOSTILE_CONNECTIONS];
-    uint8_t *read_only; /* of the attacked connection */
+    uint8_t *read_only; /* memory of the attacked connection */
     uint32_t read_key;
 };
 
 struct hostile_world {
-    struct hostile_end end[2]; /* 0: the attacked one; 1: the one in whose name */
+    /* 0: the attacked device; 1: the device in whose name packets are forged */
+    struct hostile_end end[2];
     const struct hostile_variant *variant;
-    uint32_t bytes[3]; /* of a WRITE, a SEND, a READ in this run */
+    uint32_t bytes[3]; /* bytes of a WRITE, a SEND, a READ in this run */
     oche_time passed;
-    uint8_t packet[1024]; /* the hostile one */
+    uint8_t packet[1024]; /* the hostile packet */
     const char *wrong;
     struct oche_random entropy;
     struct snapshot snapshot;

@@ -26,7 +26,7 @@ struct other {
     int fd;
     struct oche_names names;
     uint8_t heard[MOST_HEARD];
-    size_t count; /* of the last message; 0: none yet */
+    size_t count; /* bytes of the last message; 0: none yet */
 };
 
 static struct other others[OTHERS];

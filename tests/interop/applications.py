@@ -27,7 +27,7 @@ import rdma_cm
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT = 90  # seconds for one of them; a loaded machine is slow
-ADDRESS = f"127.{33 + os.getpid() // 250 % 200}.{os.getpid() % 250}.3"  # of this run alone
+ADDRESS = f"127.{33 + os.getpid() // 250 % 200}.{os.getpid() % 250}.3"  # only for this run
 RC, UD = "rc_verbs,ud_verbs", "ud_verbs"
 MPI_PYTHON = "/usr/bin/python3"  # Debian's, which has mpi4py
 # Selected by words of their commands: a ring of messages over RC (MPI_PROGRAM also sends these);
@@ -272,7 +272,7 @@ class Side:
         environment.update(one.split("=", 1) for one in row.more.split())
         if row.dat:
             environment["DAT_OVERRIDE"] = os.path.join(folder, "dat.conf")
-        if row.command.startswith("mpirun ") and os.getuid() == 0:  # it wants to be told twice
+        if row.command.startswith("mpirun ") and os.getuid() == 0:  # two variables allow this
             environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         files = ["--files"] if row.files else []
         files += ["--capture", capture] if capture else []

@@ -472,7 +472,7 @@ static void endpoints(void **state)
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(pthread_create(&thread, NULL, connect_endpoint, &client), 0);
         CM_WORKS(rdma_get_request(listener, &asked));
-        assert_non_null(asked->qp); /* of the listener's attributes */
+        assert_non_null(asked->qp); /* made with the listener's attributes */
         assert_int_equal(asked->event->event, RDMA_CM_EVENT_CONNECT_REQUEST);
         if (i == 0)
             CM_WORKS(rdma_accept(asked, NULL));

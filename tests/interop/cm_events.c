@@ -187,7 +187,7 @@ int main(int argc, char **argv)
         return 2;
     setvbuf(stdout, NULL, _IOLBF, 0);
     address.sin_port = htons((uint16_t)atoi(argv[3]));
-    next_qpn = 0x2000 + ((uint32_t)getpid() << 4 & 0xfffff0); /* not that of another process */
+    next_qpn = 0x2000 + ((uint32_t)getpid() << 4 & 0xfffff0); /* differs from another process's */
     automatic = argc > 4 && strcmp(argv[4], "auto") == 0;
     plain = argc > 4 && strcmp(argv[4], "plain") == 0;
     lazy = argc > 4 && strcmp(argv[4], "lazy") == 0;

@@ -17,7 +17,7 @@ import time
 import mads
 import pairs
 
-NET = sys.argv[4] if "--flood" in sys.argv else pairs.NET  # of the process that began
+NET = sys.argv[4] if "--flood" in sys.argv else pairs.NET  # network of the process that began
 SERVER, CLIENT = NET + "31", NET + "32"
 SOURCES = [NET + str(100 + i) for i in range(32)]
 SECONDS = 20 if pairs.LONG else 3

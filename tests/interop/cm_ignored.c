@@ -51,7 +51,7 @@ static void test_connecting(void **state)
     assert_int_equal(event->param.conn.srq, 1);
     CM_WORKS(rdma_ack_cm_event(event));
     theirs = make_qp(asked);
-    param.retry_count = 0; /* it is the asking end's */
+    param.retry_count = 0; /* only the asking end may set it */
     CM_WORKS(rdma_accept(asked, &param));
     event = cm_next(cm_asking, RDMA_CM_EVENT_ESTABLISHED);
     assert_int_equal(event->param.conn.qp_num, asked->qp->qp_num);

@@ -46,8 +46,8 @@ struct end {
 /* The client's last action, after the ping-pong. */
 enum last {
     NOTHING,  /* the client ends with its last receive */
-    POSTED,   /* it posts messages, and ends */
-    UNMAPPED, /* it posts messages, unmaps their memory, and ends: with them, or without */
+    POSTED,   /* posts messages, and ends */
+    UNMAPPED, /* posts messages, unmaps their memory, and ends: with these messages sent or not */
     UNREAD,   /* messages and READs arrive while it does not poll, and it ends */
     KILLED,   /* the program pauses, and the server sends it SIGTERM at once */
 };
@@ -64,7 +64,7 @@ static struct ibv_pd *pd;
 static struct ibv_mr *mr;
 static struct ibv_cq *cq;
 static struct ibv_qp *own_qp; /* the client's */
-static uint8_t *memory;       /* of MEMORY bytes */
+static uint8_t *memory;       /* MEMORY bytes */
 static const struct way *way;
 static _Atomic bool others_poll;
 
@@ -301,7 +301,7 @@ static void leave_after_destroy(void)
 
 static void leave_after_close(void)
 {
-    ibv_close_device(context); /* its objects are left */
+    ibv_close_device(context); /* leaves its objects */
 }
 
 static const struct way ways[] = {

@@ -166,7 +166,7 @@ class Incast:
 
     def __init__(self, rates, failed, lost, queue, said, served):
         self.rates = rates  # Mbit/s of each sender that did not fail
-        self.failed = failed  # what the others said
+        self.failed = failed  # errors of the other programs
         self.lost = lost
         self.queue = queue  # bytes before the port, now and then
         self.said, self.served = said, served  # all that senders and receivers printed

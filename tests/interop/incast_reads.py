@@ -19,7 +19,7 @@ MANY = 4
 LEAVES = 1024 / incast.FRAME  # payload of all bytes at the port, with a path MTU of 1024
 # A machine that does other things has less.
 GOODPUT = 0.8 if pairs.LONG else 0.7
-AGAIN = 0.1  # of the data packets
+AGAIN = 0.1  # fraction of the data packets
 TRIES = 3
 
 

@@ -41,7 +41,7 @@ def residue():
     return found + [name for name in os.listdir("/dev/shm")
                     if "oche" in name and name not in BEFORE and
                     not name.startswith("oche-faults-") and
-                    not re.fullmatch(r"oche-\d+", name)]  # of names and live views
+                    not re.fullmatch(r"oche-\d+", name)]  # except folders of names and live views
 
 
 def moving(process):

@@ -40,10 +40,10 @@ enum phase { PHASE_WRITE = 'w', PHASE_READ = 'r', PHASE_SEND = 's', PHASE_BYE = 
 
 struct options {
     const char *addresses[2];
-    const char *capture; /* of the driving process */
+    const char *capture; /* capture of the driving process */
     /* address that both sides use for the other one: a proxy's; NULL: the other side's own */
     const char *via;
-    const char *netns; /* of the answering one; NULL: the same */
+    const char *netns; /* namespace of the answering process; NULL: the same */
     uint64_t bytes, message;
     uint32_t mtu, drop_ppm, buffer, in_flight, ack_every, retries;
     uint64_t seed;
@@ -132,7 +132,8 @@ static void open_side(struct side *side, unsigned index)
         .address = options->addresses[index],
         .mtu_bytes = options->mtu,
         .seed = options->seed + index,
-        .drop_sent_ppm = options->drop_ppm / 2, /* of the packets on one way, at its two ends */
+        /* loss of packets on one way, half of it at each end */
+        .drop_sent_ppm = options->drop_ppm / 2,
         .drop_received_ppm = options->drop_ppm / 2,
         .strict_ip_id = !options->lenient,
         .receive_buffer_bytes = options->buffer,
@@ -301,7 +302,7 @@ static void drive_all(struct side *side)
     fill(side, PHASE_WRITE);
     drive(side, PHASE_WRITE, OCHE_WORK_WRITE);
     say(side, PHASE_WRITE);
-    hear(side); /* it has been checked, and replaced */
+    hear(side); /* the message has been checked and replaced */
     if (side->options->only_write) {
         say(side, PHASE_BYE);
         return;
@@ -312,7 +313,7 @@ static void drive_all(struct side *side)
     say(side, PHASE_READ);
     hear(side); /* receives are posted */
     drive(side, PHASE_SEND, OCHE_WORK_SEND);
-    hear(side); /* it has been checked */
+    hear(side); /* the message has been checked */
     say(side, PHASE_BYE);
 }
 
@@ -470,7 +471,7 @@ static void run(const struct options *options, unsigned index, int out_of_band)
     open_side(&side, index);
     connect_side(&side, index);
     if (index == 0)
-        hear(&side); /* the other is ready to receive */
+        hear(&side); /* the other side is ready to receive */
     else
         say(&side, PHASE_BYE);
     if (options->kill && index == 1)

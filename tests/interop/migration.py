@@ -99,7 +99,7 @@ class Machine:
             answer = json.loads(line)
             if "error" in answer:
                 raise Failed(f"{what}: {answer['error']}: {self.said()}")
-            if "return" in answer:  # what else it says are events
+            if "return" in answer:  # other messages of qemu are events
                 return answer["return"]
         raise Failed(f"qemu has ended at {what}: {self.said()}")
 

@@ -86,7 +86,7 @@ class Side:
 
     def __init__(self, address, options=(), before=(), more=(), **environment):
         self.address = address
-        self.options = list(options)  # of oche exec
+        self.options = list(options)  # options of oche exec
         self.before = list(before)  # a command that runs another
         self.more = list(more)  # arguments of the program
         self.environment = environment

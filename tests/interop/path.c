@@ -55,7 +55,7 @@ struct way {
     uint32_t first, count;
     oche_time link_free; /* when the link has sent all packets that were given to it */
     struct packet *late;
-    const struct sockaddr_un *name; /* where `to` sends; NULL: it is a device */
+    const struct sockaddr_un *name; /* the socket to which `to` sends; NULL: `to` is a device */
     uint32_t late_count;
     uint64_t passed, marked, overflowed;
 };
@@ -77,7 +77,7 @@ struct path {
     uint64_t rate_bps;
     oche_time delay; /* one way */
     oche_time late_least, late_most;
-    bool all; /* faults also of what is not RoCEv2 */
+    bool all; /* faults also hit packets that are not RoCEv2 */
     uint32_t queue_bytes, mark_bytes, ppm[FAULTS];
     struct oche_random random;
     struct oche_clock clock;

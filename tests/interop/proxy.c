@@ -130,7 +130,7 @@ static uint32_t damage(struct proxy *proxy, uint8_t *bytes, uint32_t count)
     case 1:
         for (uint32_t i = at; i < count && i < at + 16; i++)
             bytes[i] = (uint8_t)oche_random_u64(&proxy->random);
-        bytes[at] ^= 1; /* it may have been the same by chance */
+        bytes[at] ^= 1; /* the random byte may have been equal */
         return count;
     default:
         bytes[at] ^= (uint8_t)(1 << oche_random_below(&proxy->random, 8));

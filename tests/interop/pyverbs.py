@@ -24,7 +24,7 @@ import tempfile
 TESTS = "/usr/share/doc/rdma-core/tests"
 DEVICE, INTERFACE = "oche_lo_v4", "lo"
 PYTHON = "/usr/bin/python3"  # Debian's, which the package is for
-LEAST = 83  # that must pass
+LEAST = 83  # number of tests that must pass
 
 # Tests that cannot pass, and why.
 KNOWN = {
@@ -55,7 +55,7 @@ def inside(folder, seed, names):
     import unittest
 
     sys.argv = ["run_tests.py", "--dev", DEVICE, "--gid", "0"]
-    sys.path[0:1] = [folder, folder + "/tests"]  # not where this file is: it has the name
+    sys.path[0:1] = [folder, folder + "/tests"]  # not this folder
     from args_parser import parser  # as run_tests.py does it
     import tests
 

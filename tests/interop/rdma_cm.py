@@ -230,7 +230,7 @@ def must_work(oche, port, when):
 def several_servers(oche):
     """Two rping -s and one ib_write_bw -R; the first, whose slot gets all messages, is killed."""
     ports = []
-    while len(ports) < 3:  # the same may be free twice
+    while len(ports) < 3:  # the same port may be found free twice
         ports = list({*ports, pairs.free_port()})
     commands = [f"rping -s -P -V -p {ports[0]}", f"rping -s -P -V -p {ports[1]}",
                 f"ib_write_bw -R -n 500 -p {ports[2]}"]

@@ -81,7 +81,7 @@ static int open_both(void **state)
     assert_ptr_equal(theirs->device, device_named("before0"));
     for (struct ibv_context **context = (struct ibv_context **)(void *)&object;
          (size_t)((uint8_t *)context - (uint8_t *)&object) < sizeof(object.pd); context++)
-        *context = theirs; /* it is the first member of each object */
+        *context = theirs; /* the context is the first member of each object */
     return 0;
 }
 
@@ -241,7 +241,7 @@ static void test_their_events(void **state)
     event.element.wq = &object.wq;
     event.event_type = IBV_EVENT_WQ_FATAL;
     NOTHING(ibv_ack_async_event, &event);
-    event.element.port_num = 1; /* of no object: nothing to acknowledge */
+    event.element.port_num = 1; /* an event without an object: nothing to acknowledge */
     event.event_type = IBV_EVENT_PORT_ACTIVE;
     *called = "";
     ibv_ack_async_event(&event);

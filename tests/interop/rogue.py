@@ -95,7 +95,7 @@ def segments(oche):
 
 def with_loss(oche):
     switches = 0
-    for _ in range(3):  # which packets are lost is by chance
+    for _ in range(3):  # chance decides which packets are lost
         for client in LOSSY if pairs.LONG else LOSSY[::2]:
             done = run(oche, client, OCHE_DROP=LOST)
             both = done.served + done.called
@@ -121,7 +121,7 @@ def alone(oche):
 def replays(oche, program):
     for mode, lost, least in (("replay", LOST, 1), ("silent", "1000000", 2),
                               ("atomic", "1000000", 0)):
-        for _ in range(3):  # chance decides what is lost
+        for _ in range(3):  # chance decides which packets are lost
             done = subprocess.run(
                 [oche, "exec", "--rogue=segment_bytes=64KiB", "--stats", "--device", pairs.SERVER,
                  "--", program, mode], env={**os.environ, "OCHE_DROP": lost}, text=True,

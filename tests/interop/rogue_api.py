@@ -38,7 +38,7 @@ def run(oche, program, mode, lost="0", options=(), **environment):
 
 
 def reliable(oche, program):
-    for _ in range(3):  # chance decides what is lost
+    for _ in range(3):  # chance decides which packets are lost
         said = run(oche, program, "replay", "100000", OCHE_ROGUE="segment_bytes=64KiB")
         if counted(said, "switches") > 0:
             break

@@ -38,7 +38,7 @@ def run(oche, program, *words, lost="0"):
 def main(oche, program):
     netns.enter()
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    for _ in range(3):  # chance decides what is lost
+    for _ in range(3):  # chance decides which packets are lost
         counts = run(oche, program, "named", lost=LOST)
         if counts[2] > 0:
             break

@@ -90,7 +90,7 @@ static void check_message(struct bench *bench, int at, int round, const struct i
                             sizeof(round));
     fill(expected, WRITTEN, seed_of(round, 1 - at));
     assert_memory_equal(own->memory + TARGET, expected, WRITTEN);
-    memset(own->memory + TARGET, USED, WRITTEN); /* it is ours now */
+    memset(own->memory + TARGET, USED, WRITTEN); /* this memory is ours again */
 }
 
 static void run_round(struct bench *bench, int round)
@@ -158,7 +158,7 @@ static void fails(struct bench *bench, enum ibv_wr_opcode opcode)
         first.wr.atomic.rkey = bench->end[1].mr->rkey;
         first.wr.atomic.compare_add = 1;
     }
-    second.send_flags = 0; /* what is flushed completes all the same */
+    second.send_flags = 0; /* flushed work completes even if unsignaled */
     first.next = &second;
     post_recv(own, 3, 128, 8);
     post_recv(own, 4, 128, 8);

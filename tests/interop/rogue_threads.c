@@ -24,7 +24,7 @@
 
 struct connection {
     struct ibv_qp *from, *to;
-    atomic_int posted; /* and not completed */
+    atomic_int posted; /* posted and not completed */
 };
 
 static struct {

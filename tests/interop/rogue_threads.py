@@ -12,7 +12,7 @@ import sys
 
 import pairs
 
-CONNECTIONS = 2 * 24  # at least: the others come and go
+CONNECTIONS = 2 * 24  # at least; further ones come and go
 
 
 def run(oche, program, lost):

@@ -157,7 +157,7 @@ def run_tcp(oche, row):
         client = Program(oche, f"{client_command.format(address=ADDRESS)} -p {port}",
                          ["--sockets", "--stats"])
         said = must_end_well(client, "the client", says)
-        if packets_of(said) < 7000:  # of 4096 bytes
+        if packets_of(said) < 7000:  # packets of 4096 bytes
             raise Failed(f"that was not RDMA: {said}")
     finally:
         server.kill()

@@ -24,7 +24,7 @@
 
 struct peer {
     struct rdma_cm_id *id;
-    struct rs_hello server; /* what the server said */
+    struct rs_hello server; /* the server's hello */
     struct ibv_mr *mr;
     uint8_t memory[65536];
 };

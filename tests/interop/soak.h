@@ -43,7 +43,7 @@ enum soak_work { WORK_MESSAGE, WORK_CREDIT, WORK_PROBE };
 struct soak_message {
     enum soak_op op;
     uint32_t bytes;
-    uint32_t offset; /* of its bytes in the table that all processes have */
+    uint32_t offset; /* offset of its bytes in the table that all processes have */
 };
 
 /* Work that is posted and not completed yet. */
@@ -62,12 +62,12 @@ struct soak_queue {
     double progress; /* when work was completed last, in seconds */
 
     struct soak_posted posted[DEPTH];
-    uint32_t first, last; /* of them; counts */
+    uint32_t first, last; /* the entries of `posted` in use, counted without end */
     unsigned receives;    /* posted and not completed */
 
     /* Messages that we send. */
     uint32_t next, done; /* messages that were posted, and that are completed */
-    uint32_t forgiven;   /* UC: up to here what was not heard of is lost */
+    uint32_t forgiven;   /* UC: messages before this one that have not arrived are lost */
     uint64_t place;      /* where the next WRITE goes in the peer's ring, counted without end */
     uint64_t ends[WINDOW];
     uint64_t results[WINDOW]; /* expected of atomics */

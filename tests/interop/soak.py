@@ -73,7 +73,7 @@ def residue():
 def shared_memory():
     return {name for name in os.listdir("/dev/shm")
             if "oche" in name and not name.startswith("oche-faults-") and
-            not re.fullmatch(r"oche-\d+", name)}  # of names and live views
+            not re.fullmatch(r"oche-\d+", name)}  # except folders of names and live views
 
 
 class Node:
@@ -87,7 +87,7 @@ class Node:
         self.killed_at = 0.0
         self.lines = queue.Queue()
         self.counts = {}
-        self.errors = []  # what it said on standard error
+        self.errors = []  # its output on standard error
 
     def start(self, options, words, arguments, environment):
         self.process = subprocess.Popen(
@@ -127,7 +127,7 @@ class Link:
         self.live = set()  # who may send
         self.ends, self.ready = {}, set()
         self.begun = 0.0
-        self.dead = None  # who was killed, and the other one does not know yet
+        self.dead = None  # the end that was killed, while the other end does not know yet
         self.failed = collections.Counter()
 
     def other(self, number):

@@ -518,7 +518,7 @@ static void received_uc(struct soak *s, struct soak_queue *queue, const struct i
     const struct soak_message message = incoming(s, queue, number);
 
     if (s->doubled && number < queue->checked)
-        return; /* it came before, or was overtaken */
+        return; /* it came before, or a later message has overtaken it */
     if (!(wc->wc_flags & IBV_WC_WITH_IMM) || number < queue->checked)
         soak_fail("UC: message %" PRIu32 " of node %u came after %" PRIu32, number,
                   queue->link->peer, queue->checked);
@@ -553,7 +553,7 @@ static void received_datagram(struct soak *s, const struct ibv_wc *wc, const uin
         count(s, COUNT_UD, message.bytes);
         return;
     }
-    s->foreign++; /* of a process that was killed */
+    s->foreign++; /* completion for a process that was killed */
 }
 
 static struct soak_queue *queue_of_number(struct soak *s, uint32_t qpn)

@@ -18,7 +18,7 @@ import netns
 import pairs
 
 RATE, QUEUE = 200, 1000000  # Mbit/s, bytes
-SHARE = 0.6  # of the second before; a machine that does other things has less
+SHARE = 0.6  # part of the rate in the second before; other load on the machine lowers it
 TRIES = 4
 SHORT, LONG = 0.3, 1.0  # seconds
 

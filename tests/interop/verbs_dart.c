@@ -23,7 +23,7 @@ struct sender {
     struct ibv_context *context;
     struct ibv_pd *pd;
     struct end from, to;
-    uint64_t bytes; /* that have arrived */
+    uint64_t bytes; /* bytes that have arrived */
     unsigned under_way;
 };
 

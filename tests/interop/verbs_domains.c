@@ -122,7 +122,7 @@ static void test_work(void **state)
     assert_int_equal(ibv_dealloc_pd(parent), 0);
     assert_int_equal(ibv_dealloc_td(td), 0);
     init = init_attr(a->cq, IBV_QPT_RC);
-    a->qp = ibv_create_qp(bench->pd, &init); /* which close_bench destroys */
+    a->qp = ibv_create_qp(bench->pd, &init); /* close_bench destroys it */
     close_bench(bench, false);
 }
 

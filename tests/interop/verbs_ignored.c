@@ -50,7 +50,7 @@ static void test_shared_receive_queues(void **state)
     struct ibv_srq_attr attr;
 
     (void)state;
-    for (int i = 0; i < 8; i++) /* more than the limit below */
+    for (int i = 0; i < 8; i++) /* more attempts than the limit below */
         assert_int_equal(ibv_post_srq_recv(srq, &receive, &bad), 0);
     assert_int_equal(ibv_query_srq(srq, &attr), 0);
     assert_int_equal(attr.srq_limit, 0);

@@ -155,7 +155,7 @@ static void test_masks(void **state)
     assert_int_equal(ibv_modify_qp(qp, &attr, 0), 0); /* nothing is asked for */
     assert_int_equal(ibv_query_qp(qp, &got, 0, &init), 0);
     assert_int_equal(got.qp_state, IBV_QPS_RTS);
-    attr.qp_state = IBV_QPS_INIT; /* not from here */
+    attr.qp_state = IBV_QPS_INIT; /* not allowed from this state */
     assert_int_equal(ibv_modify_qp(qp, &attr, IBV_QP_STATE), EINVAL);
     attr.qp_state = IBV_QPS_ERR;
     assert_int_equal(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
@@ -205,7 +205,7 @@ static struct attempt attempt_of(struct ibv_qp *qp, const struct ibv_mr *mr, str
 static void try_sizes(struct attempt attempt)
 {
     attempt.wr.sg_list = attempt.sges;
-    attempt.wr.num_sge = 3;                    /* more than it takes */
+    attempt.wr.num_sge = 3;                    /* more than the queue pair allows */
     if (attempt.wr.opcode != IBV_WR_LOCAL_INV) /* which has none, whatever is said */
         assert_int_not_equal(try(&attempt), 0);
     attempt.wr.num_sge = -1;

@@ -8,7 +8,7 @@
 
 extern struct ibv_context *context;
 extern struct ibv_pd *pd;
-extern struct ibv_cq *cq; /* of 10 entries */
+extern struct ibv_cq *cq; /* a CQ of 10 entries */
 extern uint8_t memory[8192];
 
 /* For cmocka_run_group_tests. */

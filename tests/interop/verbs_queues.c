@@ -218,7 +218,7 @@ static void overflow(struct bench *bench, struct ibv_cq *cq, struct ibv_cq_ex *e
     assert_int_equal(ibv_poll_cq(cq, 1, &(struct ibv_wc){0}), -1);
     if (extended != NULL)
         assert_int_equal(ibv_start_poll(extended, &(struct ibv_poll_cq_attr){0}), EOVERFLOW);
-    assert_int_equal(ibv_resize_cq(cq, 100), 0); /* which makes nothing good */
+    assert_int_equal(ibv_resize_cq(cq, 100), 0); /* does not repair the queue */
     assert_int_equal(ibv_poll_cq(cq, 1, &(struct ibv_wc){0}), -1);
     assert_int_equal(ibv_destroy_qp(own.qp), 0);
     assert_int_equal(ibv_destroy_cq(cq), 0);

@@ -293,7 +293,7 @@ static void test_posting(void **state)
     assert_int_equal(ibv_post_send(qp, &one, &bad), EINVAL);
     assert_ptr_equal(bad, &two); /* the first one was posted */
     two.num_sge = 1;
-    two.opcode = IBV_WR_RDMA_READ; /* not on UC */
+    two.opcode = IBV_WR_RDMA_READ; /* not allowed on UC */
     assert_int_equal(ibv_post_send(qp, &two, &bad), EINVAL);
     two.opcode = IBV_WR_TSO;
     assert_int_equal(ibv_post_send(qp, &two, &bad), EOPNOTSUPP);

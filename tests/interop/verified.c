@@ -135,7 +135,7 @@ static void take(void)
 
         while (posted < got + v.depth)
             post_receive(posted++);
-        verified_barrier(&v); /* the client sends half of that */
+        verified_barrier(&v); /* the client sends half of these messages */
         if (v.lossy)
             /* the client has sent them; late packets are received for a while */
             verified_barrier(&v);

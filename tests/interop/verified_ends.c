@@ -50,7 +50,8 @@ static void meet(struct verified *v)
     MUST((fd = socket(found->ai_family, SOCK_STREAM, 0)) >= 0);
     if (v->server != NULL) {
         while (connect(fd, found->ai_addr, found->ai_addrlen) != 0) {
-            MUST(errno == ECONNREFUSED); /* the server is not there yet; LIMIT ends this */
+            /* the server does not listen yet; LIMIT ends the attempts */
+            MUST(errno == ECONNREFUSED);
             usleep(20000);
         }
         v->tcp = fd;

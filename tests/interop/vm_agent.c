@@ -170,7 +170,7 @@ static void wait_for(struct pollfd *fds)
 
 static void on_child(int number)
 {
-    (void)number; /* it only ends the wait */
+    (void)number; /* the handler only ends the wait */
 }
 
 int main(int argc, char **argv)

@@ -15,7 +15,7 @@
 #define PEER_PAYLOAD 1024
 
 struct peer_request {
-    bool there; /* it arrived behind a gap and is stored */
+    bool there; /* the request arrived behind a gap and is stored */
     bool asks, takes_receive, last;
     uint8_t operation; /* enum oche_operation */
     uint32_t psns;
@@ -43,7 +43,7 @@ struct answer_peer {
     uint32_t loses;
     bool loses_any;   /* answers of all kinds are lost, including repeated ones */
     uint32_t refuses; /* one in this many requests that take a receive; 0: none */
-    bool dead;        /* it answers nothing any more */
+    bool dead;        /* the peer answers no more */
     /* The receiving side. */
     uint32_t expected, messages;
     bool told;     /* the NAK for the expected request has been sent */

@@ -394,7 +394,7 @@ static void allow_unsettled(struct qp_work *w, int side, uint32_t index)
 
 static void check_memory(struct qp_work *w, int side)
 {
-    struct qp_way *way = &w->way[1 - side]; /* who writes here */
+    struct qp_way *way = &w->way[1 - side]; /* the side that writes here */
     uint32_t atomics = 0, oldest = 0;
     uint64_t counter;
 

@@ -41,7 +41,7 @@ void qp_work_plan_rough(struct qp_work_plan *plan)
     o->late = 20;
     o->late_most = late_most[oche_random_below(&random, 3)];
     o->damage = o->bytes ? 50 : 0;
-    o->most_repeats = 64; /* as on the wire */
+    o->most_repeats = 64; /* the limit on the wire */
     o->cc = cubic_of(params[0], &random);
     o->cc_params = params[0];
     o->peer_cc = cubic_of(params[1], &random);

@@ -189,7 +189,7 @@ static bool finds_losses(const struct oche_recovery_choice *scheme,
     const struct oche_param *exception = oche_param_find(&scheme->recovery->table, "nak_exception");
 
     if (exception != NULL && oche_param_get(exception, &scheme->params).u == 0)
-        return false; /* it may delay a NAK until nothing follows */
+        return false; /* a scheme may delay a NAK until no packet follows */
     return own_window(scheme) >= 4 &&
            (own_window(scheme) <= own_window(peer) || scheme->recovery->window_packets == NULL);
 }

@@ -42,8 +42,8 @@
 /* The settings of one run, beside the pair's options. */
 struct qp_work_plan {
     struct pair_options pair;
-    uint32_t works;        /* of each side */
-    uint32_t max_length;   /* of a message */
+    uint32_t works;        /* work requests of each side */
+    uint32_t max_length;   /* bytes of the longest message */
     uint32_t cell;         /* bytes of the cell */
     uint32_t slots;        /* receives posted at most */
     uint32_t eagerness;    /* post at every n-th step */
@@ -52,7 +52,7 @@ struct qp_work_plan {
     bool mild;             /* faults so rare that 7 retries are always enough */
     bool finite;           /* retries are counted */
     bool timerless;        /* no ACK timer; all losses can be found without it */
-    bool exact;            /* and packets after a loss can be stored */
+    bool exact;            /* also, packets after a loss can be stored */
     bool restarts;         /* both sides begin messages again */
     bool rough;            /* qp_rough.c */
 };
@@ -71,9 +71,9 @@ struct qp_way {
     struct qp_item item[WORKS];
     uint32_t posted;
     uint32_t settled; /* items below are done and checked */
-    uint32_t placed;  /* WRITEs below have arrived at the other side */
+    uint32_t placed;  /* WRITEs below this number have arrived at the other side */
     uint32_t failed, flushed;
-    enum oche_status status; /* status of the failed one */
+    enum oche_status status; /* status of the failed work request */
     uint32_t message[WORKS], messages;
     uint32_t atomics;
     uint32_t version_from[WORKS + 1], versions; /* version 0: the initial content */

@@ -30,7 +30,7 @@ struct random_scenario {
     oche_time feedback_jitter;
     struct oche_flow_plan *flows;
     uint32_t flow_count;
-    uint64_t flow_bytes; /* of all flows */
+    uint64_t flow_bytes; /* bytes of all flows */
     char text[1024];     /* a description in one line, for messages */
 };
 

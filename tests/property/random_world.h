@@ -18,10 +18,11 @@ struct random_world {
     struct oche_failure_params failure;
     char failed[16];
     void *cc_params, *recovery_params, *beside_params;
-    const struct oche_switch_mechanism *mechanism; /* that congestion control requires, or NULL */
+    /* mechanism that congestion control requires, or NULL */
+    const struct oche_switch_mechanism *mechanism;
     void *mechanism_params;
     struct oche_world *world;
-    struct oche_world_totals totals; /* when it has run */
+    struct oche_world_totals totals; /* totals after the run */
 };
 
 /* Makes and runs the world on `threads` threads. The scenario must outlive it. */

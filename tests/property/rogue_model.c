@@ -94,7 +94,7 @@ static void deliver(struct model_end *end, const struct model_piece *piece, uint
     uint64_t from = verb->base + piece->piece.offset;
     uint64_t to = from + bytes + (all && piece->piece.last);
 
-    if (piece->empty) /* it came before */
+    if (piece->empty) /* the data arrived before */
         return;
     MODEL_MUST(end->model, from <= end->frontier); /* executed in order */
     if (verb->kind == ROGUE_SEND && all) {

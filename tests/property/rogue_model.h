@@ -33,7 +33,7 @@ struct model_verb {
 };
 
 struct model_piece {
-    struct rogue_piece piece; /* not its verb */
+    struct rogue_piece piece; /* the piece, without its verb */
     uint64_t id;
     bool empty; /* an empty WRITE that replaces data which the peer already has */
 };
@@ -46,15 +46,15 @@ struct model_completion {
 struct model_qp {
     bool error;     /* in ERR; else in RTS */
     bool known;     /* the library knows about the failure, or caused it */
-    bool by_itself; /* it failed; the library had not moved it to ERR */
+    bool by_itself; /* it failed on its own; the library had not moved it to ERR */
     uint32_t send_psn, recv_psn, generation;
-    struct model_piece queue[2 * MODEL_DEPTH]; /* not executed yet */
+    struct model_piece queue[2 * MODEL_DEPTH]; /* pieces that are not executed yet */
     unsigned head, tail;
     struct model_completion completions[2 * MODEL_DEPTH];
     unsigned first, last;
     oche_time newest; /* when its newest completion comes */
     unsigned slots;   /* entries of the send queue that are used */
-    unsigned silent;  /* of these: executed, not yet freed by a completion */
+    unsigned silent;  /* of these pieces: executed, not yet freed by a completion */
 };
 
 /* The faults of a world's NICs and channel. */
@@ -77,7 +77,7 @@ struct model_messages {
     bool known, asking;
     uint64_t peer_received, tries;
     uint64_t posted, ended; /* ours: the last piece was posted; the verb has ended */
-    uint64_t received;      /* of the peer's */
+    uint64_t received;      /* messages received from the peer */
     uint32_t told_serial;   /* the last question that was answered, and the answer */
     uint64_t told_received;
 };
@@ -95,9 +95,9 @@ struct model_end {
     unsigned verb_count, posted, ended;
     unsigned send_queue;    /* slots */
     uint64_t frontier;      /* all pieces before it have been executed */
-    uint64_t end;           /* of all verbs */
+    uint64_t end;           /* end of all verbs */
     bool failed;            /* a verb has ended with an error */
-    uint64_t message_count; /* of all verbs */
+    uint64_t message_count; /* number of messages of all verbs */
     struct model_messages messages;
     struct rogue_resync told[MODEL_TOLD]; /* the newest messages */
     unsigned told_count;
@@ -109,7 +109,7 @@ struct model_event {
     uint8_t kind, end, qp;
     uint32_t generation;
     struct rogue_resync message;
-    uint64_t number; /* of a verb, or of messages */
+    uint64_t number; /* number of a verb, or of messages */
     uint32_t offset, bytes, serial, epoch;
     bool last, all;
 };

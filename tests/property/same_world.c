@@ -7,7 +7,7 @@
 
 #include "tests/support/test.h"
 
-static const char *who; /* the other run, for messages */
+static const char *who; /* name of the other run, for messages */
 
 #define ASSERT_SAME(one, left, right)                                                              \
     do {                                                                                           \

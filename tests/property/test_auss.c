@@ -42,7 +42,7 @@
 /* The state of one end of a connection, from the trace. */
 struct told {
     bool open;      /* a SEND or WRITE is arriving */
-    uint32_t reads; /* that we issued and that have not completed */
+    uint32_t reads; /* READs that we issued and that have not completed */
     oche_time last; /* time of its last packet, or of its beginning */
     bool silent;    /* active for the soft timeout */
     bool response;  /* the last packet was READ data */

@@ -172,7 +172,7 @@ static void run_case(uint64_t seed)
         for (unsigned i = 0; i < CM_PAIR_CONNS; i++)
             oche_cm_forget(&pair.ends[end].cm, pair.now, &pair.ends[end].conns[i].conn);
     cm_pair_run(&pair, OCHE_NEVER);
-    for (unsigned i = 0; i < CM_PAIR_CONNS; i++) /* requests that arrived after that */
+    for (unsigned i = 0; i < CM_PAIR_CONNS; i++) /* requests that arrived after these calls */
         oche_cm_forget(&pair.ends[1].cm, pair.now, &pair.ends[1].conns[i].conn);
     cm_pair_run(&pair, OCHE_NEVER);
     nothing_is_left();

@@ -35,7 +35,7 @@ struct world {
     struct oche_random random;
     struct small_world small;
     unsigned switches, hosts; /* hosts: of a switch */
-    bool slow;                /* and far apart, so PAUSEs travel for long */
+    bool slow;                /* switches are far apart, so PAUSEs take long */
     struct oche_flow_plan flows[MOST_FLOWS];
     uint32_t flow_count;
     uint64_t number;

@@ -68,7 +68,7 @@ struct world {
         uint64_t key; /* as in struct deflected */
         oche_time left;
         uint32_t copies;
-        uint8_t lane; /* of the last deflection */
+        uint8_t lane; /* lane of the last deflection */
     } * sent;
     oche_time slowest; /* the longest time of a packet in the network */
     uint64_t overtaken;
@@ -430,8 +430,8 @@ static void make_follow_world(struct world *world, uint64_t number)
 
 struct followed {
     uint64_t within, beyond;      /* worlds */
-    uint64_t pipelined, disorder; /* of these: with followers; with overtaken packets */
-    uint64_t released, repeated;  /* of those within: with released entries; with retransmissions */
+    uint64_t pipelined, disorder; /* worlds of these with followers; with overtaken packets */
+    uint64_t released, repeated;  /* worlds of these with released entries; with retransmissions */
     uint64_t naks, late, refused, not_followed;
 };
 

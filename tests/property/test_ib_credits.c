@@ -269,7 +269,7 @@ static void test_throughput(void **state)
         skip();
     for (unsigned d = 0; d < 2; d++)
         for (unsigned p = 0; p < 4; p++) {
-            uint64_t frame, blocks = 17; /* of 1062 bytes */
+            uint64_t frame, blocks = 17; /* blocks of a packet of 1062 bytes */
             uint64_t buffer = (packets[p] * blocks + 1) * OCHE_IB_BLOCK_BYTES;
             oche_time time = takes(buffer, 1, delays[d], &frame);
             oche_time round = 2 * delays[d] + oche_time_of_bytes(frame + OCHE_GAP_BYTES, rate) +

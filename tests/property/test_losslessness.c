@@ -20,7 +20,7 @@
 struct count {
     unsigned worlds, paused, dropped;
     uint64_t drops, hops, pauses;
-    uint64_t hash; /* of all traces; the same in every build */
+    uint64_t hash; /* hash of all traces; the same in every build */
 };
 
 static void run(uint64_t number, double headroom, struct count *count)

@@ -59,8 +59,8 @@ struct world {
     struct request_model model;
     uint32_t epsn, most_ahead;
     uint32_t wait_units; /* in the units that the program asked for */
-    uint32_t total;      /* of the message that is being sent */
-    bool imm;            /* and whether it ends with immediate data */
+    uint32_t total;      /* bytes of the message that is being sent */
+    bool imm;            /* the message ends with immediate data */
     struct answer answer[MOST_ANSWERS];
     uint32_t answers;
     bool is_refusing;  /* the next one found no receive */

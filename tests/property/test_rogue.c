@@ -80,7 +80,7 @@ static void choose_verbs(struct model_end *end, bool atomics)
 {
     struct model *model = end->model;
     unsigned count = (unsigned)below(model, MODEL_VERBS);
-    uint64_t signals = below(model, 4); /* of three: number of signaled verbs */
+    uint64_t signals = below(model, 4); /* how many of three verbs are signaled */
     bool mixed = coin(model);
     enum rogue_verb_kind kind = (enum rogue_verb_kind)below(model, 3);
 

@@ -30,7 +30,7 @@
 struct rogue_world {
     uint64_t seed;
     bool uc, reads;
-    oche_time spread; /* of the flows' starts */
+    oche_time spread; /* time over which flows start */
     struct oche_random random;
     struct small_world small;
     struct oche_flow_plan flows[MOST_FLOWS];

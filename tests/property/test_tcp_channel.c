@@ -39,7 +39,7 @@ struct channel {
     uint32_t count;
     struct oche_tcp *end[2];
     oche_time free_at[2], now;
-    uint64_t loss, twice, late, ce; /* of 1000 packets */
+    uint64_t loss, twice, late, ce; /* each of 1000 packets */
     struct flying *flying;
     uint32_t flying_count;
 };

@@ -61,7 +61,7 @@ struct outcome {
     double first_s; /* end of the first fair window; INFINITY: there is none */
     double mean[2],
         ratio; /* bits per second from 0.05 s on; the first flow's divided by the second's */
-    unsigned fair_windows;  /* of the rates from 0.05 s on */
+    unsigned fair_windows;  /* windows with fair rates, from 0.05 s on */
     double least, greatest; /* the first flow's share of the bits in a window, from 0.05 s on */
 };
 

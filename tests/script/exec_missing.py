@@ -131,7 +131,7 @@ def main():
         if shutil.which(words[0]) is not None:
             done = run(*words)
             lines = [line for line in done.stderr.splitlines()
-                     if "oche:" in line and "FI_EP_MSG" not in line]  # which fi_info leaves out
+                     if "oche:" in line and "FI_EP_MSG" not in line]  # fi_info leaves these out
             must(not lines, words, done.stderr)
     if shutil.which("ucx_info") is not None:
         ucx_lines()

@@ -245,7 +245,7 @@ def kernel(folder):
                                 ("mstfwreset", "mst", "no firmware")):
         program = script(folder, name, "#!/bin/sh", ": " + mention)
         expect_line(run(program), f"{name} asks ", "which does not know oche's devices", says)
-        expect_silence(run(script(folder, name, "#!/bin/sh", "exit 0")))  # another one of that name
+        expect_silence(run(script(folder, name, "#!/bin/sh", "exit 0")))  # another program
     netlink = 'const char *text = "NETLINK_RDMA"; int main(void) { return !text; }\n'
     expect_line(run(compile_c(folder, "rdma", netlink)), f"rdma asks {asks} (netlink)",
                 "`oche stat -q`")

@@ -127,7 +127,7 @@ def beside_killed(loopback, mebibytes):
 def reshuffled(loopback):
     """A transfer on an address where other processes appear and are killed: nothing stalls, and
     what the kernel gives to the wrong one finds its way."""
-    for mebibytes in (STEADY, 2 * STEADY, 8 * STEADY): # more where it was over too soon
+    for mebibytes in (STEADY, 2 * STEADY, 8 * STEADY): # more data if a transfer was over too soon
         status, killed, said = beside_killed(loopback, mebibytes)
         if status != 0 or killed >= 5:
             break

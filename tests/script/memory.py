@@ -49,7 +49,7 @@ workload: {{type: {workload}}}
 host: {{connections: {connections}}}
 """
 FLOWS_KB = 110 / 1024  # for each flow more
-FLOWS_FAULTS = 0.25     # the same; each page holds some 60 flows of one array
+FLOWS_FAULTS = 0.25     # the same limit; each page holds some 60 flows of one array
 # Workload, connections, threads; and the hashes, which are as when all flows were kept.
 GROWTH = [
     ("permutation, bytes: 1KB, messages: 0", "per_flow", 1, ("50ms", "150ms"),

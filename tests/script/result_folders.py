@@ -27,7 +27,7 @@ def oche(*arguments, status=0):
     done = run_program(OCHE, *arguments)
     check(done.returncode == status, arguments, "status", done.returncode, done.stderr)
     if done.returncode != status:
-        print(failures[-1])  # what follows may need the results
+        print(failures[-1])  # later tests may need the results
     return done
 
 

@@ -846,7 +846,7 @@ def test_nothing_is_left_behind(work):
         interrupted.send_signal(end)
         try:
             interrupted.wait(timeout=20)
-        except subprocess.TimeoutExpired:  # it would fill the disk
+        except subprocess.TimeoutExpired:  # the file would fill the disk
             interrupted.kill()
         check(interrupted.wait() == -end, "interrupted by", end, interrupted.returncode)
         check(not os.path.exists(capture) and not os.path.exists(capture + ".part"), "after", end)

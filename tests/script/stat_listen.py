@@ -17,7 +17,7 @@ import time
 from checks import fail
 
 NOBODY = 65534
-CLIENTS = 16  # that are served at a time
+CLIENTS = 16  # clients that are served at a time
 REQUEST = 1  # seconds that a request may take
 SLACK = 3  # on a busy machine; without mercy for the silent it would be far more
 HOLD = """

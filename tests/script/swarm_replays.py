@@ -20,7 +20,7 @@ from checks import run_program
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 WORLDS = 400 if os.environ.get("OCHE_LONG") == "yes" else 12
 SEED = 1
-CHOOSES = ("type", "name", "preset", "file", "cdf_file", "model")  # what other lines depend on
+CHOOSES = ("type", "name", "preset", "file", "cdf_file", "model")  # keys that other lines depend on
 PLAIN = re.compile(r"[A-Za-z0-9_.%]+")
 FINE = (0, 3)  # 3: a deadlock, or flows that cannot arrive; the results are written
 

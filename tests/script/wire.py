@@ -279,7 +279,7 @@ def wrong(work):
         "IP length does not fit UDP's": good[:38] + b"\0\x0f" + good[40:],
     }
     for cause, frame in cases.items():
-        for at in (0, 1, 2):  # wherever it stands
+        for at in (0, 1, 2):  # at any position
             frames = [good, good, good]
             frames[at] = frame
             write_pcap(path, frames)

@@ -22,7 +22,7 @@ struct cm_pair_conn {
     bool used, hung_up;
     enum oche_cm_event events[CM_PAIR_EVENTS];
     unsigned event_count;
-    uint16_t reason;         /* of the last REJ */
+    uint16_t reason;         /* reason of the last REJ */
     uint8_t private_data[8]; /* the first bytes of the last message's private data */
 };
 
@@ -52,7 +52,7 @@ struct cm_pair {
     struct cm_pair_message messages[CM_PAIR_MESSAGES];
     unsigned count;
     oche_time now, delay;
-    uint32_t lose_percent, repeat_percent; /* of the messages */
+    uint32_t lose_percent, repeat_percent; /* percent of the messages */
     bool reorder;
     struct oche_random random;
     /* sees each message that is sent; returns false to lose it. NULL: none is lost */

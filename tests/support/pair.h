@@ -32,7 +32,7 @@ struct pair_packet {
     uint64_t order;
     uint8_t to;
     uint8_t payload[9216];
-    uint8_t *wire; /* as bytes; NULL: packets are structs only */
+    uint8_t *wire; /* the packet as bytes; NULL: packets are structs only */
     size_t wire_bytes;
     bool damaged;
 };
@@ -62,7 +62,7 @@ struct pair_side {
     const struct oche_send_work
         *post_at_event;     /* what happens at the next completion_event, on qp[0] */
     int posted_at_event;    /* the result of that action */
-    enum oche_status error; /* of the last qp_error */
+    enum oche_status error; /* status of the last qp_error */
     uint64_t qp_events[8], srq_limits;
     uint64_t timeouts; /* calls of timed_out */
     struct oche_qp_losses at_timeout;
@@ -76,11 +76,11 @@ struct pair_side {
 struct pair_options {
     const struct oche_cc_scheme *cc; /* a scheme without any effect */
     const void *cc_params;
-    const struct oche_cc_scheme *peer_cc; /* of side 1; default: as side 0 */
+    const struct oche_cc_scheme *peer_cc; /* congestion control of side 1; default: as side 0 */
     const void *peer_cc_params;
     const struct oche_recovery_scheme *recovery; /* go_back_n */
     const void *own_recovery_params;
-    const struct oche_recovery_scheme *peer_recovery; /* of side 1; default: as side 0 */
+    const struct oche_recovery_scheme *peer_recovery; /* recovery of side 1; default: as side 0 */
     const void *peer_recovery_params;
     bool extensions;        /* both sides know from the start that the peer has extensions */
     uint64_t line_rate_bps; /* 100 Gbit/s */
@@ -95,7 +95,7 @@ struct pair_options {
     uint32_t max_sge;                /* 4 */
     uint32_t responder_resources, initiator_depth; /* 4; UINT32_MAX: 0 */
     uint32_t qps;                                  /* number of pairs of queue pairs: 1 */
-    uint32_t first_psn;                            /* of side 0; side 1 has 1000 more */
+    uint32_t first_psn;                            /* first PSN of side 0; side 1 has 1000 more */
     uint32_t ack_every, window_packets;
     bool window_grows;
     oche_time ack_timeout;           /* 500 µs */
@@ -105,12 +105,12 @@ struct pair_options {
     bool ipv6, credits, no_connect;
     uint64_t ecn_threshold; /* 0: never */
     struct oche_deflection deflection;
-    struct oche_nic_habits habits; /* of side 0 */
+    struct oche_nic_habits habits; /* habits of side 0 */
     oche_time nak_interval;        /* 5 µs */
-    uint32_t most_repeats;         /* of a READ; 0: any number */
-    uint32_t most_ahead;           /* of the PSN expected; 0: any */
+    uint32_t most_repeats;         /* most repetitions of a READ; 0: any number */
+    uint32_t most_ahead;           /* most PSNs ahead of the PSN expected; 0: any number */
     bool acks_with_data;           /* ACKs have the class of data */
-    uint8_t peer_qpn_bits;         /* as in struct oche_nic_config */
+    uint8_t peer_qpn_bits;         /* value for struct oche_nic_config */
     bool unknown_qp;               /* side 1 has no queue pair at first; the hook makes one */
     bool no_payload;
     /* bytes of memory for payloads behind a gap; 0: such payloads are written at once */
@@ -140,7 +140,7 @@ struct pair {
     uint64_t order;
     uint64_t steps;   /* of pair_step */
     uint64_t faults;  /* packets that were lost, duplicated, delayed or damaged */
-    uint64_t damaged; /* of these: damaged; all must be dropped */
+    uint64_t damaged; /* damaged packets among these; all must be dropped */
     uint8_t *wires;   /* with bytes: PAIR_WIRE_BYTES for each of the pool */
     /* Decides the fate of a packet; NULL: random faults only. */
     enum pair_fate (*fate)(struct pair *pair, int from, const struct oche_packet *packet);

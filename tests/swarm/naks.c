@@ -13,7 +13,7 @@
 
 struct loss {
     bool data; /* a packet was lost, the first one of the connection */
-    bool nak;  /* and then its NAK */
+    bool nak;  /* and then the NAK for it was lost */
     bool over; /* other events have followed */
     uint32_t psn;
 };

@@ -89,7 +89,7 @@ static void on_ack(struct side *side, const struct oche_trace_record *record)
         side->sent = false; /* the next packet is the first of a new pass */
     if (una > side->una)
         side->una = una;
-    side->again = false; /* no longer necessary */
+    side->again = false; /* no second copy is necessary any more */
     side->last = record->time;
 }
 
@@ -107,7 +107,7 @@ static oche_time longest_wait(const struct senders *senders, const struct side *
         return retries == hosts->retry_count ? FIRST_WAIT : OCHE_NEVER;
     if (senders->selective == NULL || side->high - side->una > senders->selective->few_packets ||
         retries == 0 || senders->selective->rto == OCHE_SELECTIVE_RTO_MEASURED)
-        return OCHE_NEVER; /* it measures round trips, which are unknown here */
+        return OCHE_NEVER; /* it measures round trips, which this rule does not know */
     return senders->selective->rto_low;
 }
 

@@ -16,8 +16,8 @@ static const struct swarm_rule *const rules[] = {
 
 struct swarm_watch {
     struct swarm_run *run;
-    oche_time when; /* of the last event */
-    uint32_t node;  /* where it was */
+    oche_time when; /* time of the last event */
+    uint32_t node;  /* node of the last event */
     void *states[OCHE_COUNT_OF(rules)];
 };
 

@@ -389,10 +389,7 @@ static void test_receive(void **state)
     try_all(qp_receive_statements, receive_faults, OCHE_COUNT_OF(receive_faults), 1);
 }
 
-/*
- * A new invariant needs a fault that breaks it. Doubts exist only with a scheme that can be wrong
- * about a loss.
- */
+/* Each invariant needs a fault that breaks it. Only the invariant on doubts has none here. */
 static void test_all_are_tried(void **state)
 {
     size_t sends = 0, receives = 0;
