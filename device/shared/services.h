@@ -17,7 +17,7 @@ struct oche_taken_service {
 };
 
 struct oche_services {
-    struct oche_taken_service *first; /* those that this process has taken */
+    struct oche_taken_service *first; /* the services that this process has taken */
     bool manages;                     /* this process has a queue pair 1 */
 };
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does what README.md, docs/guide.md and docs/trace.md say, as a newcomer would, and compares what
-is shown.
+"""Does what README.md and the pages of PAGES say, as a newcomer would, and compares what is shown.
 
 Blocks of a page are taken in their order, in one empty folder in which `scenarios` is that of the
 repository:
@@ -24,7 +23,7 @@ import tempfile
 from checks import failures, report
 
 OCHE, SOURCE = os.path.abspath(os.environ["OCHE"]), os.path.abspath(os.environ["SOURCE"])
-PAGES = ("README.md", "docs/guide.md", "docs/trace.md")
+PAGES = ("README.md", "docs/guide.md", "docs/thresholds.md", "docs/trace.md")
 PROGRAMS = ("oche", "ls", "cat", "grep", "head", "sqlite3")
 BLOCK = re.compile(r"^```(\w+)(?: ([\w./-]+))?\n(.*?)^```$", re.M | re.S)
 HAS_PAGE = os.path.exists(os.path.join(os.environ["BUILD"], "report", "page", "report.html"))
