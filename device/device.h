@@ -98,6 +98,11 @@ struct oche_device_config {
      */
     void (*too_large)(void *context, const struct oche_address *address, uint32_t packet_bytes);
     void (*srq_limit)(void *context, struct oche_srq *srq);
+    /*
+     * Waits for this time, below a second; NULL: nanosleep. oche_device_open calls it while another
+     * process of the address ends or restores its names, and has no descriptors open then.
+     */
+    void (*wait)(void *context, oche_time time);
     void *context;
 };
 

@@ -40,11 +40,23 @@
 
 static struct oche_lock ports_lock = OCHE_LOCK_INITIALIZER;
 static struct ov_port *ports OCHE_GUARDED_BY(ports_lock);
+/*
+ * The thread that gets ports_lock next has this one, so that others cannot overtake it: a thread
+ * that opens and closes all the time would hold up a fork.
+ */
+static struct oche_lock next_lock = OCHE_LOCK_INITIALIZER;
+/*
+ * The thread that opens a device has this one, and takes it before ports_lock. It waits for other
+ * processes without ports_lock (wait_without_ports), which forks need.
+ */
+static struct oche_lock opening_lock = OCHE_LOCK_INITIALIZER;
 
 static void take_ports(void) OCHE_TAKES(ports_lock)
 {
     oche_critical_enter();
+    oche_lock_take(&next_lock);
     oche_lock_take(&ports_lock);
+    oche_lock_release(&next_lock);
 }
 
 static void give_ports(void) OCHE_RELEASES(ports_lock)
@@ -337,6 +349,20 @@ static void print_silent_peer(void *context, const struct oche_address *peer)
                                : "");
 }
 
+/*
+ * Waits while oche_device_open has nothing open, so that a fork would find nothing half-open. Other
+ * threads may close devices meanwhile, but open none.
+ */
+OCHE_UNCHECKED static void wait_without_ports(void *context, oche_time time)
+{
+    const struct timespec pause = {.tv_nsec = (long)(time / OCHE_NS)};
+
+    (void)context;
+    give_ports();
+    nanosleep(&pause, NULL);
+    take_ports();
+}
+
 static struct ov_port *open_new(const struct ov_device *device) OCHE_NEEDS(ports_lock)
 {
     struct ov_port *port = calloc(1, sizeof(*port));
@@ -352,6 +378,7 @@ static struct ov_port *open_new(const struct ov_device *device) OCHE_NEEDS(ports
                                         .silent_peer = print_silent_peer,
                                         .too_large = ov_say_too_large,
                                         .srq_limit = ov_srq_limit,
+                                        .wait = wait_without_ports,
                                         .context = port};
 
     if (port == NULL)
@@ -385,6 +412,8 @@ struct ov_port *ov_port_open(const struct ov_device *device)
 {
     struct ov_port *port;
 
+    oche_critical_enter();
+    oche_lock_take(&opening_lock);
     take_ports();
     for (port = ports; port != NULL; port = port->next)
         if (memcmp(&port->wanted, &device->address, sizeof(port->wanted)) == 0)
@@ -394,6 +423,8 @@ struct ov_port *ov_port_open(const struct ov_device *device)
     else
         port = open_new(device);
     give_ports();
+    oche_lock_release(&opening_lock);
+    oche_critical_leave();
     return port;
 }
 
@@ -539,5 +570,7 @@ void ov_ports_in_child(void) OCHE_RELEASES(ports_lock)
         ov_view_leave(port);
     }
     ports = NULL;
+    /* threads that the child does not have may have taken these */
+    next_lock = opening_lock = (struct oche_lock)OCHE_LOCK_INITIALIZER;
     give_ports();
 }

@@ -8,11 +8,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -242,27 +244,88 @@ static int sockets(void)
     return count;
 }
 
-/* A fork while another thread opens and closes: no part of the parent's device is in the child. */
+/*
+ * A fork while another thread opens and closes: no part of the parent's device is in the child, and
+ * the other thread does not overtake it again and again.
+ */
 static void test_fork_meanwhile(void **state)
 {
     const int before = sockets();
     struct ibv_device **list = ibv_get_device_list(NULL);
     struct worker worker = {.device = list[0]};
+    unsigned overtaken = 0;
     int status;
 
     (void)state;
     start_worker(&worker, open_and_close);
     for (unsigned round = 0; round < 100 || worker.rounds < 20; round++) {
+        const unsigned rounds = worker.rounds;
         const pid_t child = fork();
 
         assert_true(child >= 0);
         if (child == 0)
             _exit(sockets() == before ? 0 : 1);
+        overtaken += worker.rounds - rounds > 3;
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_int_equal(status, 0);
         usleep(1000);
     }
     join_worker(&worker, 0);
+    assert_true(overtaken <= 3); /* at times, when a thread gets no processor */
+    ibv_free_device_list(list);
+}
+
+/* Opens and closes once: `rounds` is 1 before, and 2 when the device is open. */
+static void *open_once(void *argument)
+{
+    struct worker *worker = argument;
+    struct ibv_context *context;
+
+    worker->rounds = 1;
+    context = ibv_open_device(worker->device);
+    worker->rounds = 2;
+    worker->wrong += context == NULL || ibv_close_device(context) != 0;
+    return NULL;
+}
+
+/*
+ * A child that the library does not know of keeps the address's socket, so that opening the device
+ * anew waits for its end, for a second. Forks do not wait for that.
+ */
+static void test_fork_while_opening_waits(void **state)
+{
+    struct ibv_device **list = ibv_get_device_list(NULL);
+    struct ibv_context *context = ibv_open_device(list[0]);
+    struct worker worker = {.device = list[0]};
+    unsigned forks = 0;
+    int status;
+    pid_t keeper;
+
+    (void)state;
+    assert_non_null(context);
+    keeper = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL); /* without handlers */
+    if (keeper == 0)
+        for (;;)
+            pause();
+    assert_true(keeper > 0);
+    assert_int_equal(ibv_close_device(context), 0);
+    start_worker(&worker, open_once);
+    while (worker.rounds == 0)
+        usleep(1000);
+    usleep(20000);
+    for (; forks < 3 && worker.rounds == 1; forks += worker.rounds == 1) {
+        const pid_t child = fork();
+
+        assert_true(child >= 0);
+        if (child == 0)
+            _exit(0);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    kill(keeper, SIGKILL);
+    assert_int_equal(waitpid(keeper, &status, 0), keeper);
+    join_worker(&worker, 0);
+    assert_int_equal(forks, 3);
     ibv_free_device_list(list);
 }
 
@@ -271,7 +334,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reregistered_in_use), cmocka_unit_test(test_bound_twice),
         cmocka_unit_test(test_reset_meanwhile),     cmocka_unit_test(test_everything_at_once),
-        cmocka_unit_test(test_fork_meanwhile),
+        cmocka_unit_test(test_fork_meanwhile),      cmocka_unit_test(test_fork_while_opening_waits),
     };
 
     setenv("OCHE_DEVICE", "127.34.0.3", 0);
