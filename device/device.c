@@ -384,16 +384,6 @@ OCHE_UNCHECKED static struct oche_device *try_to_open(const struct oche_device_c
     return NULL;
 }
 
-static void wait_for_others(const struct oche_device_config *config, oche_time time)
-{
-    const struct timespec pause = {.tv_nsec = (long)(time / OCHE_NS)};
-
-    if (config->wait != NULL)
-        config->wait(config->context, time);
-    else
-        nanosleep(&pause, NULL);
-}
-
 struct oche_device *oche_device_open(const struct oche_device_config *config,
                                      struct oche_error *error)
 {
@@ -402,7 +392,11 @@ struct oche_device *oche_device_open(const struct oche_device_config *config,
 
     for (oche_time wait = FIRST_MEETING; device == NULL && hidden && wait <= LAST_MEETING;
          wait *= 2) {
-        wait_for_others(config, wait); /* until the other process ends, or restores its names */
+        /* until the other process ends, or restores its names */
+        if (config->wait != NULL)
+            config->wait(config->context, wait);
+        else
+            oche_clock_sleep(wait);
         hidden = false;
         device = try_to_open(config, error, &hidden);
     }

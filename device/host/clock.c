@@ -17,3 +17,10 @@ oche_time oche_clock_now(const struct oche_clock *clock)
          (now.tv_nsec - clock->opened.tv_nsec);
     return (oche_time)ns * OCHE_NS;
 }
+
+void oche_clock_sleep(oche_time time)
+{
+    const struct timespec pause = {.tv_nsec = (long)(time / OCHE_NS)};
+
+    nanosleep(&pause, NULL);
+}

@@ -15,4 +15,7 @@ void oche_clock_start(struct oche_clock *clock);
 /* Returns picoseconds since oche_clock_start, a multiple of 1000. Overflows after 213 days. */
 oche_time oche_clock_now(const struct oche_clock *clock);
 
+/* Sleeps for this time, below a second, or until a signal handler has run. */
+void oche_clock_sleep(oche_time time);
+
 #endif

@@ -25,6 +25,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "device/host/clock.h"
 #include "device/host/critical_section.h"
 #include "device/path/link_rate.h"
 #include "device/verbs/internal.h"
@@ -355,11 +356,9 @@ static void print_silent_peer(void *context, const struct oche_address *peer)
  */
 OCHE_UNCHECKED static void wait_without_ports(void *context, oche_time time)
 {
-    const struct timespec pause = {.tv_nsec = (long)(time / OCHE_NS)};
-
     (void)context;
     give_ports();
-    nanosleep(&pause, NULL);
+    oche_clock_sleep(time);
     take_ports();
 }
 
