@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The packet path of a switch, for those who inline it: a simulation spends a good part of its time
- * here, and calls would cost a tenth of that. Everybody else calls the functions of
- * fabric/switch.h, which are made of these and have the same names with oche_switch_ for
+ * The packet path of a switch, for callers that inline it: a simulation spends a good part of its
+ * time here, and calls would cost a tenth of that. Other callers use the functions of
+ * fabric/switch.h. They are made of these, and their names begin with oche_switch_ in place of
  * oche_path_.
  */
 #ifndef OCHE_FABRIC_PACKET_PATH_H

@@ -51,7 +51,10 @@ const char *rogue_verbs_check(const char *text);
  */
 uint32_t rogue_segment_bytes(const struct rogue_params *params, uint64_t line_rate_bps);
 
-/* Returns the bytes of a packet in alpha, beta, gamma, initial_packets and the window's steps. */
+/*
+ * Returns the size in bytes of one packet, the unit of alpha, beta, gamma, initial_packets and the
+ * window's steps.
+ */
 uint64_t rogue_packet_bytes(const struct rogue_params *params, uint64_t line_rate_bps,
                             uint32_t mtu_bytes);
 /* Returns by how much the limiter's rate may change at a time, in bits per second. */

@@ -19,7 +19,7 @@ struct oche_link_view {
     size_t end;       /* where the enclosing packet ends; SIZE_MAX: at the end of the frame */
     unsigned vlans;   /* VLAN tags that were skipped */
     unsigned tunnels; /* number of tunnels around the packet (tunnel.h) */
-    struct oche_tunnel tunnel; /* the innermost, if there are any */
+    struct oche_tunnel tunnel; /* the innermost tunnel, if there are tunnels */
     /* hash of the link's addresses and direction; it differs between places of capture */
     uint64_t place;
 };

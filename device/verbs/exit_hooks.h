@@ -19,8 +19,8 @@ struct oche_exit_hooks {
     /* The C library's sigaction, which exit_hooks.c replaces. */
     int (*sigaction)(int number, const struct sigaction *given, struct sigaction *before);
     /*
-     * A function of exit_hooks.c. After it `calls` are made, and `end_by` handles these signals
-     * whenever the program wants their default action.
+     * A function of exit_hooks.c. It sets the functions that are called from then on: `calls`, and
+     * `end_by` for these signals whenever the program wants their default action.
      */
     void (*watch)(const sigset_t *signals, void (*end_by)(int number),
                   const struct oche_exit_calls *calls);

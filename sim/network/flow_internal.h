@@ -16,7 +16,7 @@ void oche_flows_make_next(struct oche_flows *flows, struct oche_flow_source *sou
 /* connections.c */
 /* Assigns connections. The first flow of each source must be drawn. */
 void oche_flows_connect(struct oche_flows *flows, uint32_t host_count, enum oche_connections per);
-/* Gives a flow that a source has just drawn its connection. */
+/* Sets the connection of a flow that a source has just drawn. */
 void oche_flows_connect_drawn(struct oche_flows *flows, const struct oche_flow_source *source,
                               uint32_t number);
 /* Returns the number of the connection that a source's flow has, or will have. */

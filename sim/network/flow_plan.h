@@ -44,7 +44,8 @@ struct oche_flow_plan {
     uint8_t verb;     /* enum oche_verb */
     uint8_t tenant;   /* number of the tenant that owns the flow and its queue pair */
     bool beside;      /* the run does not wait for this flow: its workload has no end of its own */
-    uint32_t unused;  /* 0: a plan is a cache line without holes, and plans are compared as bytes */
+    /* always 0; fills the hole in the cache line, since plans are compared as bytes */
+    uint32_t unused;
 };
 
 _Static_assert(sizeof(struct oche_flow_plan) == 64, "without holes");

@@ -202,7 +202,7 @@ void oche_ranks_sum_counts(struct oche_ranks *ranks)
 
 /* ---- reports ---- */
 
-/* Takes over what the others have counted, and sums up. */
+/* Takes over the counters of the other ranks, and adds them up. */
 static struct oche_rank_sum sum_up(struct oche_ranks *ranks)
 {
     struct oche_rank_sum sum = {.soonest = OCHE_NEVER, .others = OCHE_NEVER};

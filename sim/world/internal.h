@@ -27,7 +27,7 @@ struct oche_world_watched {
 /* run/longest_queues.c: a port, and the most bytes that it had queued in each span of the run. */
 struct oche_world_long_queue {
     uint32_t port; /* global number */
-    uint32_t most; /* bytes: the largest of its spans */
+    uint32_t most; /* bytes: the largest of `spans` */
     const uint32_t *spans;
 };
 struct oche_world_longest {
@@ -50,7 +50,10 @@ struct oche_world_column {
     double *values;
 };
 
-/* run/unreachable.c: the next check whether all flows that are left have no path any more. */
+/*
+ * run/unreachable.c: time of the next check. The check is true if no remaining flow has a path any
+ * more.
+ */
 struct oche_world_unreachable {
     oche_time quiet;    /* nothing must have arrived for so long */
     oche_time next;     /* OCHE_NEVER: not at all */

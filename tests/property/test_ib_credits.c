@@ -62,7 +62,7 @@ static uint32_t hosts_of(const struct small_world *small)
     return count;
 }
 
-/* A mechanism of the congestion control comes after the credits. */
+/* Adds the credits' mechanism. A mechanism of the congestion control comes after it in the list. */
 static void add_credits(struct world *world)
 {
     struct small_world *small = &world->small;

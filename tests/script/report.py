@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""oche report without a browser: what it writes of runs, sweeps and figures, what it refuses, and
-that nothing in a results file becomes HTML. What a reader sees is tests/script/report_page.mjs.
+"""oche report without a browser: the pages of runs, sweeps and figures, its errors, and that no
+text of a results file becomes HTML. tests/script/report_page.mjs tests the page in a browser.
 
 Environment: OCHE, SOURCE, BUILD.
 """

@@ -103,7 +103,8 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool bur
 void oche_qp_set_rate_limit(struct oche_qp *qp, uint64_t bps, oche_time now)
 {
     snd(qp)->rate_limit_bps = bps == 0 ? UINT64_MAX : bps;
-    if (!snd(qp)->limit_lags) { /* otherwise an earlier change still lags, and its lag goes on */
+    /* otherwise an earlier change of the rate has not taken effect yet, and its lag continues */
+    if (!snd(qp)->limit_lags) {
         snd(qp)->limit_lag_bytes = qp->nic->config.habits.limiter_lag_bytes;
         snd(qp)->limit_lags = snd(qp)->limit_lag_bytes > 0;
     }

@@ -35,7 +35,7 @@ static uint32_t ring_of(uint32_t depth)
 
 size_t pieces_bytes(const struct oche_nic_config *config, const struct oche_qp_config *qp)
 {
-    /* Where messages begin again, a peer would have to remember all requests of a READ. */
+    /* If recovery restarts messages, a peer would have to remember all requests of a READ. */
     if (!config->cc->windows_reads || config->recovery->whole_messages ||
         qp->transport != OCHE_TRANSPORT_RC || qp->initiator_depth == 0)
         return 0;

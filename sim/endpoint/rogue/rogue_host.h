@@ -192,7 +192,7 @@ void oche_rogue_tell(struct oche_rogue_end *end, const struct rogue_resync *mess
 void oche_rogue_receive_datagrams(struct oche_rogue *rogue); /* posts receives */
 void oche_rogue_poll_datagrams(struct oche_rogue *rogue, oche_time now);
 
-/* Has the end polled, and what it has to report reported. */
+/* Polls the end's completions later, and then reports its flows that are over. */
 void oche_rogue_wait_for_poll(struct oche_rogue_end *end);
 /* Polls completions until none is left. Returns true if there was any. */
 bool oche_rogue_poll(struct oche_rogue *rogue, oche_time now);

@@ -155,7 +155,7 @@ static void test_error(void **state)
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(post(pair, 70 + i, 0, 100000), 0);
     send_on(pair, 0, 1, 100000);
-    pair_run(pair, pair->now + 3 * OCHE_US); /* it has begun to arrive */
+    pair_run(pair, pair->now + 3 * OCHE_US); /* the message has begun to arrive */
     assert_int_equal(oche_srq_posted(pair->side[1].srq), 2);
     oche_qp_fail(qp, pair->now);
     pair_expect(pair, 1, 70, OCHE_STATUS_FLUSHED);

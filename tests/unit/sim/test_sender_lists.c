@@ -45,7 +45,7 @@ static void test_largest_frame(void **state)
     assert_int_equal(frame("dart", "[{type: incast, degree: 2}, {type: incast_groups, degree: 199, "
                                    "stop: 1us}]"),
                      plain + OCHE_GROUP_BYTES + 400);
-    /* A longer list is left out. */
+    /* A list that is longer than the limit is not sent. */
     assert_int_equal(frame("dart", "{type: incast_groups, degree: 2000, stop: 1us}"),
                      plain + OCHE_GROUP_BYTES);
 }
