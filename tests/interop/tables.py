@@ -24,40 +24,43 @@ Which unmodified programs were run on this project's verbs library, with results
 [verbs.md](verbs.md) says how to run your own.
 
 Both sides run as `oche exec --device ADDRESS -- COMMAND`; the client's command also names the
-server. A pair works if both sides end with status 0 and show that data moved, and that it was right
-if the program checks it. `tests/interop/tables.py build` makes this page; each section's script
-says more.
+server. A pair "works" if both sides end with status 0 and their output shows that data was
+transferred. If the program checks the data, the data must be right, too. Each section names its
+script, which says more. `tests/interop/tables.py build` makes this page.
 """
 
 PAIRS = """
 ## Each client
 
-ibverbs-utils (rdma-core 44) and perftest 4.5 of Debian 12 on loopback, with a capture at each side.
-tshark finds no fault in it. `oche wire` finds each ICRC right, and encodes the fields to the same
-bytes again.
+ibverbs-utils (rdma-core 44) and perftest 4.5 of Debian 12 on loopback. Each side writes a capture.
+tshark finds no fault in the captures. `oche wire` finds each ICRC right, and when it encodes the
+decoded fields again, it gets the same bytes.
 """
 
 BY_ADDRESS = """
 ## By address
 
-rdmacm-utils, perftest with `-R`, qperf, fio 3.33 (`ioengine=rdma`) and librpma 1.2, by our
-librdmacm (`tests/interop/rdma_cm.py`), with captures as above. The script also tests IPv6, several
-servers on one address, and a killed server.
+rdmacm-utils, perftest with `-R`, qperf, fio 3.33 (`ioengine=rdma`) and librpma 1.2 connect by our
+librdmacm (`tests/interop/rdma_cm.py`). Captures are checked as above. The script also tests IPv6,
+several servers on one address, and a killed server.
 
-- fio asks for no retries. With `--verb=send` its server needs as many `--iodepth` as there are
-  messages. After a failed transfer its client waits for ever.
-- valkey 8.0.1 with its RDMA module passed by hand on 2026-11-28 (`tests/interop/valkey.py`): its
-  own test, SET, GET and a save, in one and in four threads. Debian 12 does not have valkey.
+- fio connects without retries. With `--verb=send`, fio's server posts only as many receives as its
+  `--iodepth` says. So this number must be at least the number of messages. After a failed transfer
+  fio's client waits for ever.
+- valkey 8.0.1 with its RDMA module was run by hand on 2026-11-28 (`tests/interop/valkey.py`).
+  valkey's own test, SET, GET and a save pass, with one thread and with four. Debian 12 does not
+  have valkey.
 """
 
 SOCKETS = """
 ## Sockets
 
 rsocket programs of rdmacm-utils, and TCP programs with `oche exec --sockets`
-(`tests/interop/rsockets.py`). Counters show RDMA, or TCP if one side has no RDMA.
+(`tests/interop/rsockets.py`). The library's counters must show that connections use RDMA, or TCP if
+one side has no RDMA.
 
-- Single calls: `tests/interop/rsockets_calls.c`. Peers that break the protocol:
-  `rsockets_hostile.c`.
+- `tests/interop/rsockets_calls.c` tests single calls. `tests/interop/rsockets_hostile.c` is a peer
+  that breaks the protocol.
 - PyTorch 1.13 (`tests/interop/pytorch.py`) makes all its connections by RDMA.
 - Tested by hand on 2026-11-26: redis-server with redis-benchmark, nginx (`master_process off`) with
   curl, netcat.
@@ -66,12 +69,12 @@ rsocket programs of rdmacm-utils, and TCP programs with `oche exec --sockets`
 ISER = """
 ## iSER
 
-Target: tgt 1.0.85. Initiators: libiscsi 1.19 and qemu 7.2 (`tests/interop/iser.py`). TARGET is the
-target's name, NAME an initiator's. Blocks are compared after reading, and in the file behind the
-target. `oche wire` finds each packet right.
+The target is tgt 1.0.85, the initiators are libiscsi 1.19 and qemu 7.2 (`tests/interop/iser.py`).
+In the commands TARGET is the target's name, and NAME an initiator's name. The test compares blocks
+after reading, and in the file behind the target. `oche wire` finds each packet right.
 
-For iSER, tgtd needs both the address and the name of an initiator; over TCP one of them is enough.
-Without the name the login ends with "Target not found" (last row), with any adapter:
+For iSER, tgtd needs both the address and the name of an initiator; over TCP the address or the name
+is enough. Without the name the login ends with "Target not found" (last row), with any adapter:
 
 ```sh
 tgtadm --lld iser --mode target --op bind --tid 1 --initiator-address ALL
@@ -79,29 +82,29 @@ tgtadm --lld iser --mode target --op bind --tid 1 --initiator-name NAME
 ```
 
 libiscsi's iSER crashes with more than 256 commands at a time, and fails with more than 256 KiB in a
-command. It also always reports the number of bytes that was requested. So 194 of the 212
-synchronous tests of `iscsi-test-cu` pass by iSER, and 204 by TCP (2026-11-28).
+command. As the number of transferred bytes, it always reports the number of requested bytes. So 194
+of the 212 synchronous tests of `iscsi-test-cu` pass by iSER, and 204 by TCP (2026-11-28).
 """
 
 MIGRATION = """
 ## A virtual machine that moves
 
-qemu 7.2 without KVM moves a guest that writes its memory (`tests/interop/migration.py`). The memory
-is the same afterwards, and the guest runs on.
+qemu 7.2 without KVM moves a guest by RDMA while the guest writes its memory
+(`tests/interop/migration.py`). Afterwards the memory is the same, and the guest continues.
 """
 
 UCX_TESTS = """
 ## All tests of ucx_perftest
 
-These are the tests of UCX 1.13 (`tests/interop/ucx_tests.py`, in `make check-full`). "3 work": by
-`short`, `bcopy` and `zcopy` (`get` has no `short`). "2 work": 8 bytes and 64 KiB. "not in UCX": UCX
-lacks the operation on this transport.
-"""
+These are the tests of UCX 1.13 (`tests/interop/ucx_tests.py`, in `make check-full`). "3 work" means
+that `short`, `bcopy` and `zcopy` work (`get` has no `short`). "2 work" means that 8 bytes and 64
+KiB work. "not in UCX" means that UCX lacks the operation on this transport. """
 
 SCHEMES = """
 ## Each scheme
 
-Both sides use the same scheme. Counters must show the scheme at work, and for Dart shares in ACKs.
+Both sides use the same scheme. The device's counters must show that the scheme reacts. With Dart,
+counters must show shares in ACKs.
 """
 
 ROGUE = """
@@ -125,10 +128,10 @@ Two hosts with a link that loses, duplicates, reorders or damages RoCEv2 packets
 has one bit flipped and no UDP checksum. Clients are `ibv_rc_pingpong` and `ibv_srq_pingpong` (with
 `-c`), `ib_send_lat`, `ib_atomic_bw`, `ib_write_bw` and `ib_read_bw`.
 
-- go_back_0 was not run with the last two clients: messages of 16 packets may exceed their seven
-  retries.
-- A pingpong ends when it has received everything. If its last ACK is lost, the other side reports
-  "retry exceeded", with any NIC.
+- go_back_0 was not run with `ib_write_bw` and `ib_read_bw`, because a message of 16 packets may
+  need more than the seven retries of these clients.
+- A pingpong ends when it has received all messages. If the last ACK that it sent is lost, the other
+  side reports "retry exceeded", with any NIC.
 """
 
 MARKS = """
@@ -142,9 +145,8 @@ KILLED = """
 ## A peer that is killed
 
 One side gets SIGKILL during a transfer; no names, ports or files may remain. The other side gives
-up after 8 timeouts (0.54 s with `-u 14`, 2.15 s with `-u 16`). If this is below 2 s, giving up may
-take [up to four times as long](wire.md#loss-recovery).
-"""
+up after 8 timeouts (0.54 s with `-u 14`, 2.15 s with `-u 16`). If 8 timeouts are below 2 s, giving
+up may take [up to four times as long](wire.md#loss-recovery). """
 
 CEPH = """
 ## Ceph
@@ -152,52 +154,54 @@ CEPH = """
 Ceph 16.2, one monitor and three OSDs in memory, all connections by verbs (`ms_type = async+rdma`,
 `oche exec --files`). `tests/interop/ceph.py` (`make check-full`) has the whole configuration. The
 test puts, gets and compares 20 MB, then runs `rados bench`, on a busy machine. Ceph needs
-`ms_async_rdma_roce_ver = 2`. It takes 32,768 buffers of 128 KB a process unless
-`ms_async_rdma_receive_buffers` is smaller.
+`ms_async_rdma_roce_ver = 2`. Each process of Ceph takes 32,768 buffers of 128 KB, unless
+`ms_async_rdma_receive_buffers` sets a smaller number.
 """
 
 PYVERBS = """
 ## rdma-core's own tests
 
-Debian's python3-pyverbs has some 270 tests, most for one vendor's devices
-(`tests/interop/pyverbs.py`). The tests of rdma_cm look for the interface in sysfs, which only the
-kernel can provide; the script gives them the interface.
+Debian's python3-pyverbs has some 270 tests, most of them for one vendor's devices
+(`tests/interop/pyverbs.py`). The tests of rdma_cm look in sysfs for the name of the device's
+interface. Only the kernel can write this name there, so the script gives the name to the tests.
 """
 
 LIBFABRIC = """
 ## libfabric
 
-libfabric 1.17 between two network namespaces, as its verbs provider ignores loopback
-(`tests/interop/libfabric.py`): connections by rdma_cm (`msg`), datagrams, reliable datagrams over
-either. Data (`-c`) and captures are checked. PROGRAM is that of the next section.
-"""
+libfabric 1.17 runs between two network namespaces, as its verbs provider ignores loopback
+(`tests/interop/libfabric.py`). The rows have connections by rdma_cm (`msg`), datagrams, and
+reliable datagrams over connections or over datagrams. Data (`-c`) and captures are checked. PROGRAM
+is explained in the next section. """
 
 APPLICATIONS = """
 ## What is built on verbs
 
 Debian's UCX 1.13, Open MPI 4.1 over it (with mpi4py 3.1, and with HPCC 1.5), MPICH 4.0 over it,
-libfabric 1.17, uDAPL 2.1 and Gloo (of 2022-05-18). The last programs need features that are
-missing. They must end with an error, and a line of oche's must name the feature (for qperf, in the
-server's output).
+libfabric 1.17, uDAPL 2.1 and Gloo (of 2022-05-18). The programs at the end of the table need
+features that are missing here. These programs must end with an error, and a line from oche must
+name the feature (for qperf, in the server's output).
 
 Column "what" has the operations on the wire. [verbs.md](verbs.md#files-of-a-device) says why
-`--files` is needed. FILE names the device `oche_lo_v4`. These check all data:
+`--files` is needed. FILE is a file that names the device `oche_lo_v4`. Three programs check all
+data:
 
-- PROGRAM (`tests/interop/applications.py`) and mpi_data (`tests/interop/mpi_data.c`): two- and
+- PROGRAM (`tests/interop/applications.py`) and mpi_data (`tests/interop/mpi_data.c`) use two- and
   one-sided MPI.
-- gloo_data (`tests/interop/gloo_data.cc`): allreduce and broadcast by Gloo's transport `ibverbs`.
+- gloo_data (`tests/interop/gloo_data.cc`) uses allreduce and broadcast by Gloo's transport
+  `ibverbs`.
 
-Open MPI's `openib` in Debian connects only by `udcm`, for InfiniBand ("CPCs attempted: udcm"), so
-it runs over no RoCE adapter.
+Open MPI's `openib` in Debian connects only by `udcm`, which is for InfiniBand ("CPCs attempted:
+udcm"). So `openib` runs over no RoCE adapter.
 """
 
 SIZES = """
 ## Sizes
 
 `tests/interop/verbs_sizes.c` sends messages of 0 bytes to a mebibyte, with sizes around each power
-of two of packets, at path MTU 256 to 4096. Every byte is compared. RC has SEND, WRITE, READ; UC
-SEND, WRITE; UD SEND. `ibv_modify_qp_rate_limit` at 50 Mbit/s, 200 Mbit/s and 1 Gbit/s is within 3 %
-on an idle machine.
+of two of packets, at path MTU 256 to 4096. Every byte is compared. The operations are SEND, WRITE
+and READ on RC, SEND and WRITE on UC, and SEND on UD. On an idle machine, the rates that
+`ibv_modify_qp_rate_limit` sets are kept within 3 % (50 Mbit/s, 200 Mbit/s and 1 Gbit/s).
 
 ## With sanitizers
 
@@ -206,10 +210,9 @@ UndefinedBehaviorSanitizer.
 
 ## Dart's shares
 
-`tests/interop/verbs_dart.c`: two devices write to a third one, each with its own link. A device
-that writes alone gets its whole link. If both write, each gets half of the receiver's link, as the
-ACKs say.
-"""
+In `tests/interop/verbs_dart.c` two devices write to a third one. Each device has its own link. If
+only one device writes, its rate is that of its link. If both write, each gets half of the
+receiver's link, as the shares in the ACKs say. """
 
 
 # A section: its name, its text, and the scripts that print its table, with arguments. {oche} and so
