@@ -98,7 +98,8 @@ UCX_TESTS = """
 
 These are the tests of UCX 1.13 (`tests/interop/ucx_tests.py`, in `make check-full`). "3 work" means
 that `short`, `bcopy` and `zcopy` work (`get` has no `short`). "2 work" means that 8 bytes and 64
-KiB work. "not in UCX" means that UCX lacks the operation on this transport. """
+KiB work. "not in UCX" means that UCX lacks the operation on this transport.
+"""
 
 SCHEMES = """
 ## Each scheme
@@ -146,7 +147,8 @@ KILLED = """
 
 One side gets SIGKILL during a transfer; no names, ports or files may remain. The other side gives
 up after 8 timeouts (0.54 s with `-u 14`, 2.15 s with `-u 16`). If 8 timeouts are below 2 s, giving
-up may take [up to four times as long](wire.md#loss-recovery). """
+up may take [up to four times as long](wire.md#loss-recovery).
+"""
 
 CEPH = """
 ## Ceph
@@ -172,7 +174,8 @@ LIBFABRIC = """
 libfabric 1.17 runs between two network namespaces, as its verbs provider ignores loopback
 (`tests/interop/libfabric.py`). The rows have connections by rdma_cm (`msg`), datagrams, and
 reliable datagrams over connections or over datagrams. Data (`-c`) and captures are checked. PROGRAM
-is explained in the next section. """
+is explained in the next section.
+"""
 
 APPLICATIONS = """
 ## What is built on verbs
@@ -212,7 +215,8 @@ UndefinedBehaviorSanitizer.
 
 In `tests/interop/verbs_dart.c` two devices write to a third one. Each device has its own link. If
 only one device writes, its rate is that of its link. If both write, each gets half of the
-receiver's link, as the shares in the ACKs say. """
+receiver's link, as the shares in the ACKs say.
+"""
 
 
 # A section: its name, its text, and the scripts that print its table, with arguments. {oche} and so
