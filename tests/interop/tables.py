@@ -82,8 +82,9 @@ tgtadm --lld iser --mode target --op bind --tid 1 --initiator-name NAME
 ```
 
 libiscsi's iSER crashes with more than 256 commands at a time, and fails with more than 256 KiB in a
-command. As the number of transferred bytes, it always reports the number of requested bytes. So 194
-of the 212 synchronous tests of `iscsi-test-cu` pass by iSER, and 204 by TCP (2026-11-28).
+command. If a command transfers fewer bytes than requested, libiscsi still reports the requested
+number. So 194 of the 212 synchronous tests of `iscsi-test-cu` pass by iSER, and 204 by TCP
+(2026-11-28).
 """
 
 MIGRATION = """
@@ -125,9 +126,9 @@ or 4096.
 FAULTS = """
 ## Bad networks
 
-Two hosts with a link that loses, duplicates, reorders or damages RoCEv2 packets. A damaged packet
-has one bit flipped and no UDP checksum. Clients are `ibv_rc_pingpong` and `ibv_srq_pingpong` (with
-`-c`), `ib_send_lat`, `ib_atomic_bw`, `ib_write_bw` and `ib_read_bw`.
+A link between two hosts loses, duplicates, reorders or damages RoCEv2 packets. In a damaged packet
+one bit is flipped, and the UDP checksum is removed. The clients are `ibv_rc_pingpong` and
+`ibv_srq_pingpong` (with `-c`), `ib_send_lat`, `ib_atomic_bw`, `ib_write_bw` and `ib_read_bw`.
 
 - go_back_0 was not run with `ib_write_bw` and `ib_read_bw`, because a message of 16 packets may
   need more than the seven retries of these clients.
@@ -138,8 +139,9 @@ has one bit flipped and no UDP checksum. Clients are `ibv_rc_pingpong` and `ibv_
 MARKS = """
 ## Marks
 
-`ib_write_bw` over a link of 2 Gbit/s that marks packets that wait. DCQCN gets CNPs and slows down.
-Without marks DCQCN does not slow down, nor do other schemes.
+`ib_write_bw` runs over a link of 2 Gbit/s that puts an ECN mark on each packet that had to wait.
+With the marks DCQCN gets CNPs and slows down. DCQCN without marks, and other schemes, do not slow
+down.
 """
 
 KILLED = """
