@@ -21,7 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 HEAD = """# Clients
 
 Which unmodified programs were run on this project's verbs library, with results and known limits.
-[verbs.md](verbs.md) says how to run your own.
+[verbs.md](verbs.md) says how to run your own programs.
 
 Both sides run as `oche exec --device ADDRESS -- COMMAND`; the client's command also names the
 server. A pair "works" if both sides end with status 0 and their output shows that data was
