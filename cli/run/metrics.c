@@ -106,7 +106,7 @@ static bool is_above(const char *name, const struct oche_subject *subject, doubl
 
 /* True if these runs can have the row, even if it is empty. */
 static bool is_there(const struct oche_row *row, const struct oche_subject *subject,
-                     const struct oche_outcome *outcomes, size_t count, bool by_size)
+                     const struct oche_outcome *outcomes, size_t count)
 {
     bool only = row->only == NULL, each = row->only_each == NULL,
          any = row->shown == OCHE_SHOWN_ALWAYS;
@@ -117,7 +117,7 @@ static bool is_there(const struct oche_row *row, const struct oche_subject *subj
         each = row->only_each(&outcomes[i], oche_subject_in(subject, &outcomes[i]));
     for (unsigned i = 0; i < OCHE_ROW_METRICS && row->metrics[i] != NULL && !any; i++)
         any = is_above(row->metrics[i], subject, -INFINITY, outcomes, count);
-    return only && each && any && (by_size || !row->by_size) &&
+    return only && each && any &&
            (row->where == NULL || is_above(row->where, subject, 0, outcomes, count));
 }
 
@@ -197,8 +197,12 @@ static bool begin_row(struct oche_table *table, const struct oche_row *row,
                       struct oche_rows_shown *shown, bool *begun)
 {
     if (!oche_subject_take(subject, row->each, number, outcomes, count) ||
-        !is_there(row, subject, outcomes, count, shown->by_size))
+        !is_there(row, subject, outcomes, count))
         return false;
+    if (row->by_size && !shown->by_size) {
+        shown->hidden_sizes++;
+        return false;
+    }
     if (!shown->all && is_empty(row, subject, outcomes, count)) {
         shown->hidden++;
         return false;
@@ -321,4 +325,7 @@ void oche_rows_hidden_print(const struct oche_rows_shown *shown, size_t runs, FI
         fprintf(out, "%u row%s hidden that %s 0%s; --all shows %s.\n", shown->hidden,
                 shown->hidden == 1 ? " is" : "s are", shown->hidden == 1 ? "is" : "are",
                 runs > 1 ? " in all runs" : "", shown->hidden == 1 ? "it" : "them");
+    if (shown->hidden_sizes > 0)
+        fprintf(out, "%u more row%s by flow size; --by-size shows %s.\n", shown->hidden_sizes,
+                shown->hidden_sizes == 1 ? "" : "s", shown->hidden_sizes == 1 ? "it" : "them");
 }

@@ -29,9 +29,10 @@ enum oche_metric_group {
 
 /* Which rows tables print, and the number of hidden rows. */
 struct oche_rows_shown {
-    bool all;     /* also rows that are 0 or a dash in every column */
-    bool by_size; /* for a comparison: every percentile of each flow size */
-    unsigned hidden;
+    bool all;              /* also rows that are 0 or a dash in every column */
+    bool by_size;          /* for a comparison: every percentile of each flow size */
+    unsigned hidden;       /* rows that are 0 or a dash in every column */
+    unsigned hidden_sizes; /* rows that `by_size` would show */
 };
 
 /*

@@ -19,9 +19,10 @@
  *                     any     whatever port, for NATs and adapters that change ports
  *   OCHE_REAL_VERBS the system's libibverbs.so.1; empty: none (system.c)
  *   OCHE_REAL_RDMACM  the system's librdmacm.so.1, as that (device/cm/system.c)
- *   OCHE_STRICT     any value: do not forgive what adapters do not (strict.c)
+ *   OCHE_STRICT     any value but empty: do not forgive what adapters do not (strict.c)
  *   OCHE_VIEW       where `oche stat` finds the process (device/view/place.h): a folder; off:
- * nowhere OCHE_STATS      any value: print counters to standard error when a device is closed
+ *                   nowhere
+ *   OCHE_STATS      any value but empty: print counters to standard error when a device is closed
  *   OCHE_DROP       packets per million to lose on purpose when they are sent: for tests
  */
 #include <inttypes.h>

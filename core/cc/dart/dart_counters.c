@@ -46,13 +46,13 @@ static const struct oche_counter rows[] = {
      .label = "Dart: groups of senders announced",
      .help = "look-ahead: groups whose senders a receiver made to count"},
     {.name = "groups.not_come", .value = not_come,
-     .label = "Dart: announced senders that came too late",
+     .label = "Dart: announced senders that did not begin in time",
      .help = "senders that were announced and did not begin in time"},
     {.name = "groups.told", .offset = offsetof(struct dart_nic, ahead_updates),
      .label = "Dart: idle senders told their share",
      .help = "idle senders that were told n when they were announced"},
     {.name = "groups.void", .value = void_groups,
-     .label = "Dart: invalid lists of senders",
+     .label = "Dart: lists of senders not used",
      .help = "lists of senders that were void: wrong, unknown, another tenant's, or without place"},
 };
 /* clang-format on */
