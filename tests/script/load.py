@@ -113,7 +113,9 @@ def test_tables(work, scenario):
     check("Until arrivals stop, the network delivers " in both, both)
     check(re.search(r"^slowdown p50 \(n [\d,]+\) ", both, re.M), both)
     check("slowdown p99 by flow size" in both and "slowdown p90 by flow size" not in both, both)
+    check(re.search(r"^\d+ more rows by flow size; --by-size shows them\.$", both, re.M), both)
     sizes = oche(*compare, "--by-size")
+    check("--by-size shows" not in sizes, sizes)
     check("slowdown p90 by flow size\n  below 10KB (n " in sizes and
           "FCT p99 by flow size\n  below 10KB (n " in sizes, sizes)
     check("These numbers are of one seed, 3:" in both, both)

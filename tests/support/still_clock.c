@@ -33,6 +33,14 @@ oche_time oche_clock_now(const struct oche_clock *clock)
     return ((oche_time)(START - opened->tv_sec) * SECOND - (oche_time)opened->tv_nsec) * OCHE_NS;
 }
 
+/* Another process may have to do its part meanwhile, so this sleeps as well. */
+void oche_clock_sleep(oche_time time)
+{
+    const struct timespec pause = {.tv_nsec = (long)(time / OCHE_NS)};
+
+    nanosleep(&pause, NULL);
+}
+
 void still_clock_pass(struct oche_clock *clock, oche_time time)
 {
     move_on(&clock->opened, (int64_t)(time / OCHE_NS));
