@@ -40,7 +40,7 @@ check-full:
 	-@tools/install-deps interop
 	@tools/check --full
 
-# Which lines and branches the tests reach, a row a folder (docs/coverage.md): a quarter of an hour.
+# Which lines and branches the tests reach, a row a folder (docs/coverage.md): ten minutes.
 coverage:
 	@tools/install-deps build page test coverage
 	@tools/coverage $(COVERAGE)
