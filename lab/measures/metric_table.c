@@ -125,7 +125,7 @@ static double load_alone(const struct oche_outcome *o)
             BOTH                                                                                   \
     }
 
-/* Of flows that lost packets to failures, or of the others. */
+/* A metric of the flows that lost packets to failures, or of the others. */
 #define FAILURE_ROW(name, unit, kind, member, if_any, what)                                        \
     {                                                                                              \
         name, unit, OF_RUN, FROM(kind, OUTCOME(failures.member)), what,                            \

@@ -46,7 +46,7 @@ struct oche_rank_report {
     uint32_t unused;
 };
 
-/* What this rank has exchanged with others. */
+/* Counts of this rank's exchanges with other ranks. */
 struct oche_rank_counts {
     uint64_t windows; /* exchanges of reports */
     uint64_t packets; /* sent to other ranks */

@@ -75,7 +75,7 @@ static void mark_holding(struct check *check, uint32_t node, uint32_t local, och
     check->stuck[topology->nodes[end->peer].first_port + end->peer_port] = marked;
 }
 
-/* Of the marked classes at the ports of a switch, keeps only the marks of classes that are held. */
+/* Keeps the marks only of those classes at the ports of a switch that are held. */
 static bool keep_held(struct check *check, uint32_t node)
 {
     const struct oche_topology_node *at = &check->world->topology.nodes[node];

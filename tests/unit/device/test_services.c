@@ -263,7 +263,7 @@ static void requests_are_refused(void **state)
     assert_int_equal(sent_by_servers() - before, 2); /* one answer a request */
 }
 
-/* What is no request gets no answer, so that two devices never answer each other. */
+/* Only requests are answered, so that two devices never answer each other. */
 static void nothing_else_is_answered(void **state)
 {
     struct oche_cm_message message = {.tid = 77, .local_id = 3, .service_id = SERVICE};

@@ -52,7 +52,7 @@ static void patterns(void **state)
     assert_int_equal(lost("every 32,1", 0), 0x8000000080000001);
     assert_int_equal(lost("psn 103-105, psn 107", 100), 0x5c);
     assert_int_equal(lost("psn 7, 7", 0), 0x40);
-    /* Of the packets with a payload (1, 3, 5, …), the second and every tenth are lost. */
+    /* The second packet with a payload (1, 3, 5, …) is lost, and every tenth. */
     assert_int_equal(lost("data: 2, every 10", 0),
                      UINT64_C(1) << 2 | UINT64_C(1) << 18 | UINT64_C(1) << 38 | UINT64_C(1) << 58);
     assert_int_equal(lost("data:psn 2-3", 0), 4);

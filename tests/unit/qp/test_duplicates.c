@@ -273,7 +273,7 @@ static void test_read_repeated_with_more(void **state)
     packet = read_packet(pair, 1, 5000 + PAIR_MTU, 32);
     pair_inject(pair, 0, &packet);
     expect_seen(&seen, (uint32_t[]){ONLY}, (uint32_t[]){1}, 1);
-    /* That one ends with a short packet, so another READ follows it. */
+    /* The first READ ends with a short packet, so another READ follows it. */
     packet = read_packet(pair, 1, 5000 + PAIR_MTU, 33);
     pair_inject(pair, 0, &packet);
     packet = read_packet(pair, 1, 5000 + PAIR_MTU, PAIR_MTU);

@@ -734,7 +734,7 @@ static void test_cq_forget(void **state)
         assert_int_equal(oche_cq_poll(cq, done, round), round);
         oche_cq_forget(cq, qpn);
         oche_cq_forget(cq, 0x123); /* nobody's */
-        /* Of 0 2 (1 3 were removed), without those that were polled. */
+        /* 0 and 2 are left (1 and 3 were removed), without those that were polled. */
         assert_int_equal(oche_cq_poll(cq, done, 8), round == 0 ? 2 : 1);
         assert_int_equal(done[0].wr_id, round == 0 ? 0 : 2);
         assert_true(round > 0 || done[1].wr_id == 2);

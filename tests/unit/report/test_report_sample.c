@@ -40,7 +40,7 @@ static void test_percentiles(void **state)
     oche_sample_free(&sample);
 }
 
-/* Of 100,000 values, each percentile of the grid is the one of its number. */
+/* With 100,000 values, each percentile of the grid is the value of its number. */
 static void test_percentiles_of_many(void **state)
 {
     struct oche_sample sample = {0};
