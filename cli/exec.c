@@ -34,12 +34,13 @@ struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports;
     const char *view;
     const char *rogue; /* its parameters; NULL: not asked for */
-    bool files, sockets, stats, strict;
+    bool ack_priority, files, sockets, stats, strict;
     char **command; /* the command and its arguments; NULL: none was given */
 };
 
 enum {
-    KEY_CC = 0x100,
+    KEY_ACK_PRIORITY = 0x100,
+    KEY_CC,
     KEY_RECOVERY,
     KEY_LINE_RATE,
     KEY_DEVICE,
@@ -56,6 +57,8 @@ enum {
 };
 
 static const struct argp_option option_table[] = {
+    {"ack-priority", KEY_ACK_PRIORITY, NULL, 0,
+     "Send ACKs and NAKs with the DSCP of CNPs, 48, instead of that of data", 0},
     {"cc", KEY_CC, "NAME[,KEY=VALUE…]", 0, "Congestion control; cubic without this option", 0},
     {"recovery", KEY_RECOVERY, "NAME[,KEY=VALUE…]", 0,
      "Recovery from losses; selective_repeat without this option", 0},
@@ -205,6 +208,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     struct options *options = state->input;
 
     switch (key) {
+    case KEY_ACK_PRIORITY:
+        options->ack_priority = true;
+        return 0;
     case KEY_CC:
         check_cc(state, "--cc", options->cc = argument);
         return 0;
@@ -266,9 +272,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 }
 
 #define ENVIRONMENT                                                                                \
-    "\nEnvironment variables that options set: OCHE_CC, OCHE_RECOVERY, OCHE_LINE_RATE, "           \
-    "OCHE_DEVICE, OCHE_POLL, OCHE_SOURCE_PORTS, OCHE_PEER_PORTS, OCHE_CAPTURE, OCHE_ROGUE, "       \
-    "OCHE_STATS, OCHE_STRICT, OCHE_VIEW. Without an option:\n"                                     \
+    "\nEnvironment variables that options set: OCHE_ACK_PRIORITY, OCHE_CC, OCHE_RECOVERY, "        \
+    "OCHE_LINE_RATE, OCHE_DEVICE, OCHE_POLL, OCHE_SOURCE_PORTS, OCHE_PEER_PORTS, OCHE_CAPTURE, "   \
+    "OCHE_ROGUE, OCHE_STATS, OCHE_STRICT, OCHE_VIEW. Without an option:\n"                         \
     "  OCHE_DROP=N             lose N packets in a million on purpose, for tests\n"                \
     "  OCHE_REAL_VERBS=FILE    the system's libibverbs.so.1; empty: none\n"                        \
     "  OCHE_REAL_RDMACM=FILE   the system's librdmacm.so.1; empty: none"
@@ -485,6 +491,7 @@ int oche_cmd_exec(int argc, char **argv)
     set_variable("OCHE_CAPTURE", options.capture);
     set_variable("OCHE_ROGUE", options.rogue);
     set_variable("OCHE_VIEW", options.view);
+    set_variable("OCHE_ACK_PRIORITY", options.ack_priority ? "1" : NULL);
     set_variable("OCHE_STATS", options.stats ? "1" : NULL);
     set_variable("OCHE_STRICT", options.strict ? "1" : NULL);
     execvp(options.command[0], options.command);

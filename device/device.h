@@ -74,6 +74,8 @@ struct oche_device_config {
     bool any_peer_ports; /* accept a peer's packets from any port (peer_ports.h) */
     bool no_gso, no_gro; /* one packet per datagram */
     bool strict_ip_id;   /* drop every packet with an unexpected identification (ip_id.h) */
+    /* ACKs and NAKs have the DSCP of CNPs, in datagrams of their own; false: that of data */
+    bool ack_priority;
     /* file name; if that file is in use, a similar name is chosen (capture.h); NULL: no capture */
     const char *capture;
     /* see nic.h; called under the lock */

@@ -48,8 +48,9 @@
 /*
  * Traffic class c is sent as class selector c, DSCP 8c. So the control class, 6, is DSCP 48, which
  * other vendors also use for CNPs (rocev2.md#dscp). ACKs have the class of data, so that both can
- * share datagrams. Exception: if a packet's tag is not 0, the tag is a ToS byte with the DSCP that
- * its connection asked for. CNPs are always sent in the control class.
+ * share datagrams, unless the configuration has ack_priority. Exception: if a packet's tag is not
+ * 0, the tag is a ToS byte with the DSCP that its connection asked for. CNPs are always sent in the
+ * control class.
  */
 #define CONTROL_CLASS 6
 #define CONTROL_MASK  (UINT8_C(1) << CONTROL_CLASS)

@@ -109,11 +109,15 @@ static bool is_ack(const struct oche_packet *packet)
            !oche_opcode_has(packet->opcode, OCHE_OP_PAYLOAD);
 }
 
-static uint8_t tos_of(const struct oche_packet *packet)
+static uint8_t tos_of(const struct oche_device *device, const struct oche_packet *packet)
 {
-    const uint32_t asked = packet->opcode == OCHE_CNP ? 0 : packet->tag & DSCP_MASK;
+    const bool ack = is_ack(packet);
+    const uint32_t asked = packet->opcode == OCHE_CNP || (ack && device->config.ack_priority)
+                               ? 0
+                               : packet->tag & DSCP_MASK;
 
-    if (asked == 0 && is_ack(packet)) /* ACKs have the DSCP of data, to share datagrams with it */
+    /* by default ACKs have the DSCP of data, to share datagrams with it */
+    if (asked == 0 && ack && !device->config.ack_priority)
         return packet->ecn;
     return (uint8_t)((asked != 0 ? asked : (uint32_t)packet->traffic_class << CLASS_SHIFT) |
                      packet->ecn);
@@ -153,8 +157,8 @@ static unsigned sharing(const struct oche_device *device, const struct lane *lan
         /* If processes share an address, a datagram goes to the process of its first packet. */
         if ((packet->dest_qpn ^ one->dest_qpn) >> OCHE_SLOT_SHIFT != 0)
             break;
-        if (packet->dst != one->dst || tos_of(packet) != tos_of(one) || next->lost ||
-            next->count > count || bytes > OCHE_SOCKET_BYTES)
+        if (packet->dst != one->dst || tos_of(device, packet) != tos_of(device, one) ||
+            next->lost || next->count > count || bytes > OCHE_SOCKET_BYTES)
             break;
         end++;
         if (next->count < count)
@@ -182,7 +186,7 @@ static void make_header(const struct oche_device *device, unsigned index,
 
     oche_ip_header_make(header, &device->address, &device->peers.peers[packet->dst].address,
                         device->source_ports.ports[device->transmitter.outgoing[index].port],
-                        device->port, tos_of(packet));
+                        device->port, tos_of(device, packet));
 }
 
 /* Makes one datagram of `count` packets of the lane from place `first` on. */
@@ -213,7 +217,7 @@ static void make_datagram(struct oche_device *device, struct lane *lane, unsigne
         .pieces = &t->pieces[first],
         .piece_count = count,
         .segment_bytes = (uint16_t)(count > 1 ? t->outgoing[index].count : 0),
-        .tos = tos_of(packet),
+        .tos = tos_of(device, packet),
     };
 }
 

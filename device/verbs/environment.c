@@ -17,6 +17,7 @@
  *   OCHE_PEER_PORTS where a connected peer's packets may come from:
  *                     pinned  the port of its first packet (peer_ports.h), the default
  *                     any     whatever port, for NATs and adapters that change ports
+ *   OCHE_ACK_PRIORITY  any value but empty: ACKs have the DSCP of CNPs
  *   OCHE_REAL_VERBS the system's libibverbs.so.1; empty: none (system.c)
  *   OCHE_REAL_RDMACM  the system's librdmacm.so.1, as that (device/cm/system.c)
  *   OCHE_STRICT     any value but empty: do not forgive what adapters do not (strict.c)
@@ -346,6 +347,7 @@ bool ov_environment(struct oche_device_config *config)
     if (!read_schemes(config) || !read_line_rate(config) || !read_peer_ports(config) ||
         !read_view())
         return false;
+    config->ack_priority = value_of("OCHE_ACK_PRIORITY") != NULL;
     name = value_of("OCHE_CAPTURE");
     if (name != NULL)
         config->capture = with_process_id(name, capture, sizeof(capture));

@@ -156,6 +156,12 @@ def check_ect(words, packets):
     check_class(words, packets, 46, 46, 2)
 
 
+def check_ack_priority(words, packets):
+    check_class(words, packets, 26, 48)
+    if not any(packet.opcode == ACK for packet in packets):
+        pairs.fail(words, "no ACK")
+
+
 def main(oche):
     many = "ib_write_bw -n 20 -q 16"
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
@@ -174,6 +180,7 @@ def main(oche):
             # DSCP 26, and ECN bits, which are not the program's.
             runs.run(words + " --tclass=106", check_class, version)
         runs.run("ib_write_bw -n 20 --tclass=184", check_ect, 4, ["--cc=dcqcn"])
+        runs.run("ib_write_bw -n 20 --tclass=106", check_ack_priority, 4, ["--ack-priority"])
         runs.judge()
     finally:
         shutil.rmtree(folder)

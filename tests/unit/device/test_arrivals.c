@@ -348,9 +348,9 @@ static void fake_receive(struct fake *fake, struct end *end, bool second,
     *tos = one->tos;
 }
 
-static void end_connect_as(struct end *end, enum oche_transport transport, uint8_t tag)
+static void end_connect_to_fake(struct end *end, uint8_t tag)
 {
-    const struct oche_qp_config config = {.transport = (uint8_t)transport,
+    const struct oche_qp_config config = {.transport = OCHE_TRANSPORT_RC,
                                           .mtu_bytes = 1024,
                                           .send_depth = 8,
                                           .responder_resources = 1,
@@ -372,13 +372,10 @@ static void end_connect_as(struct end *end, enum oche_transport transport, uint8
     assert_true(oche_device_connect(end->device, end->qp, &connection));
 }
 
-static void end_connect_to_fake(struct end *end, enum oche_transport transport)
+static void congestion_as(bool ack_priority, uint8_t tag, unsigned data_dscp, unsigned ack_dscp)
 {
-    end_connect_as(end, transport, 0);
-}
-
-static void congestion_as(uint8_t tag, unsigned data_dscp, unsigned ack_dscp)
-{
+    const struct oche_device_config config = {.cc = oche_cc_find("dcqcn"),
+                                              .ack_priority = ack_priority};
     struct end end, far = {0};
     struct oche_packet write = {.opcode = OCHE_RC_WRITE_ONLY,
                                 .bth = OCHE_BTH_ACKREQ,
@@ -394,9 +391,9 @@ static void congestion_as(uint8_t tag, unsigned data_dscp, unsigned ack_dscp)
     bool cnp = false, ack = false;
     uint16_t port;
 
-    end_open(&end, &(struct oche_device_config){.cc = oche_cc_find("dcqcn")}, NULL, 1);
+    end_open(&end, &config, NULL, 1);
     fake_open(&fake, &end, 3);
-    end_connect_as(&end, OCHE_TRANSPORT_RC, tag);
+    end_connect_to_fake(&end, tag);
 
     work = work_between(&end, &far, OCHE_WORK_WRITE, 0, 8);
     assert_int_equal(oche_device_post_send(end.device, end.qp, &work), 0);
@@ -429,15 +426,17 @@ static void congestion_as(uint8_t tag, unsigned data_dscp, unsigned ack_dscp)
 
 /*
  * Data leaves ECN-capable in class 0. A packet with CE causes a CNP in class 6 and an ACK in the
- * class of data. A connection's DSCP is in all its packets except CNPs; it cannot set ECN.
+ * class of data. A connection's DSCP is in all its packets except CNPs; it cannot set ECN. With
+ * ack_priority ACKs have the DSCP of CNPs.
  */
 static void congestion(void **state)
 {
     (void)state;
-    congestion_as(0, 0, 0);
-    congestion_as(26 << 2, 26, 26);
-    congestion_as(63 << 2 | OCHE_ECN_CE, 63, 63);
-    congestion_as(OCHE_ECN_CE, 0, 0);
+    congestion_as(false, 0, 0, 0);
+    congestion_as(false, 26 << 2, 26, 26);
+    congestion_as(false, 63 << 2 | OCHE_ECN_CE, 63, 63);
+    congestion_as(false, OCHE_ECN_CE, 0, 0);
+    congestion_as(true, 26 << 2, 26, 48);
 }
 
 /* A peer that repeats a READ without progress gets its data 64 times (docs/verbs.md). */
@@ -456,7 +455,7 @@ static void reads_without_end(void **state)
     (void)state;
     end_open(&end, &(struct oche_device_config){.seed = 1}, NULL, 1);
     fake_open(&fake, &end, 3);
-    end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
+    end_connect_to_fake(&end, 0);
     read.dest_qpn = oche_qp_number(end.qp);
     read.reth.va = (uint64_t)(uintptr_t)end.memory;
     read.reth.rkey = end.key;
@@ -500,7 +499,7 @@ static void forged_identifications(void **state)
     (void)state;
     end_open(&end, &(struct oche_device_config){.seed = 1}, NULL, 1);
     fake_open(&fake, &end, 3);
-    end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
+    end_connect_to_fake(&end, 0);
     packet.dest_qpn = oche_qp_number(end.qp);
     for (uint16_t i = 0; i < 400; i++) {
         assert_true(believed(&fake, &end, &packet, (uint16_t)(5000 + i), &packets));
@@ -528,7 +527,7 @@ static void two_with_one_address(void **state)
     (void)state;
     end_open(&end, &(struct oche_device_config){.seed = 1}, NULL, 1);
     fake_open(&fake, &end, 3);
-    end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
+    end_connect_to_fake(&end, 0);
     packet.dest_qpn = oche_qp_number(end.qp);
     for (unsigned i = 0; i < 2000; i++) {
         packet.psn = i;
@@ -571,7 +570,7 @@ static void cnps_are_no_answers(void **state)
     oche_param_defaults(&dcqcn->table, paper);
     end_open(&end, &(struct oche_device_config){.cc = dcqcn, .cc_params = paper}, NULL, 1);
     fake_open(&fake, &end, 3);
-    end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
+    end_connect_to_fake(&end, 0);
     write.dest_qpn = oche_qp_number(end.qp);
     write.reth.va = (uint64_t)(uintptr_t)end.memory;
     write.reth.rkey = end.key;
@@ -609,7 +608,7 @@ static void source_ports(void **state)
     (void)state;
     end_open(&end, &(struct oche_device_config){.seed = 1, .any_peer_ports = true}, NULL, 1);
     fake_open(&standard, &end, 3);
-    end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
+    end_connect_to_fake(&end, 0);
     write.dest_qpn = oche_qp_number(end.qp);
     write.reth.va = (uint64_t)(uintptr_t)end.memory;
     write.reth.rkey = end.key;
