@@ -19,7 +19,7 @@ QUICK = [] if os.environ.get("OCHE_LONG") == "yes" else ["--quick"]
 
 # Papers whose results are known to be older than the program, and why. Their verdicts are to be
 # measured again; until then a line here says so, and a paper that is not stale must not be here.
-OLDER = set()
+OLDER = {"dart"}  # figures have new readings and claims, which were not run in full
 
 
 def main():
