@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/reproduce/print_statements.h"
 #include "cli/reproduce/print_tally.h"
 #include "cli/whole_file.h"
 #include "cli/refuse.h"
@@ -18,9 +19,15 @@
 
 /* ---- all papers ---- */
 
+/* A paper's recorded verdicts. */
+struct shown {
+    struct oche_results results;
+    struct oche_record record;
+    struct oche_paper_statements statements;
+};
+
 /* Prints for each paper the commits that recorded its verdicts, their dates and number of seeds. */
-static void print_records(struct oche_paper *const *papers, const struct oche_record *records,
-                          size_t count)
+static void print_records(struct oche_paper *const *papers, const struct shown *shown, size_t count)
 {
     struct oche_table *table = oche_table_create(5);
 
@@ -31,8 +38,8 @@ static void print_records(struct oche_paper *const *papers, const struct oche_re
     oche_table_cell(table, "recorded");
     oche_table_rule(table);
     for (size_t p = 0; p < count; p++)
-        for (size_t i = 0; i < records[p].by_count; i++) {
-            const struct oche_record *record = &records[p];
+        for (size_t i = 0; i < shown[p].record.by_count; i++) {
+            const struct oche_record *record = &shown[p].record;
 
             oche_table_cell(table, "%s", i == 0 ? papers[p]->name : "");
             oche_table_cell(table, "%zu", record->by[i].claims);
@@ -51,40 +58,60 @@ static void print_records(struct oche_paper *const *papers, const struct oche_re
     oche_table_free(table);
 }
 
+static bool read_shown(struct shown *shown, const struct oche_paper *paper,
+                       struct oche_error *error)
+{
+    if (!oche_results_read(&shown->results, paper, error) ||
+        !oche_paper_statements_open(&shown->statements, paper, error))
+        return false;
+    oche_record_make(&shown->record, &shown->results);
+    return true;
+}
+
+static void print_shown(struct oche_paper *const *papers, const struct shown *shown, size_t count)
+{
+    struct oche_shown_statements *statements = calloc(count + 1, sizeof(*statements));
+    struct oche_named_tally *named = calloc(count + 1, sizeof(*named));
+    bool recorded = false;
+
+    OCHE_GOT(statements != NULL && named != NULL);
+    for (size_t p = 0; p < count; p++) {
+        statements[p] =
+            (struct oche_shown_statements){papers[p], &shown[p].statements, &shown[p].results};
+        named[p] = (struct oche_named_tally){papers[p]->name, &shown[p].record.tally};
+        recorded |= shown[p].results.count > 0;
+        oche_print_statements(&statements[p], false, false, stdout);
+    }
+    oche_print_statement_counts(statements, count, false, stdout);
+    oche_print_tallies(named, count, stdout);
+    if (recorded)
+        print_records(papers, shown, count);
+    fputs("\nfrom: the paper's text, its plots, memory, or this project's own; ?: chance may"
+          " have decided;\na commit with +: of a program with changes that were not committed."
+          "\nThese were recorded in papers/PAPER/results.csv. oche reproduce"
+          " PAPER measures again;\n--list lists figures; --stale tells which results are older"
+          " than what decides them.\n",
+          stdout);
+    free(statements);
+    free(named);
+}
+
 bool oche_committed_show(struct oche_paper *const *papers, size_t count, struct oche_error *error)
 {
-    struct oche_results *results = calloc(count + 1, sizeof(*results));
-    struct oche_record *records = calloc(count + 1, sizeof(*records));
-    struct oche_named_tally *named = calloc(count + 1, sizeof(*named));
-    size_t recorded = 0;
+    struct shown *shown = calloc(count + 1, sizeof(*shown));
     bool ok = true;
 
-    OCHE_GOT(results != NULL && records != NULL && named != NULL);
-    for (size_t p = 0; ok && p < count; p++) {
-        ok = oche_results_read(&results[p], papers[p], error);
-        if (ok)
-            oche_record_make(&records[p], &results[p]);
-        recorded += results[p].count;
-        named[p] = (struct oche_named_tally){papers[p]->name, &records[p].tally};
-    }
-    if (ok) {
-        oche_print_tallies(named, count, stdout);
-        if (recorded > 0)
-            print_records(papers, records, count);
-        fputs("\nfrom: the paper's text, its plots, memory, or this project's own; ?: chance may"
-              " have decided;\na commit with +: of a program with changes that were not committed."
-              "\nThese were recorded in papers/PAPER/results.csv. oche reproduce"
-              " PAPER measures again;\n--list lists figures; --stale tells which results are older"
-              " than what decides them.\n",
-              stdout);
-    }
+    OCHE_GOT(shown != NULL);
+    for (size_t p = 0; ok && p < count; p++)
+        ok = read_shown(&shown[p], papers[p], error);
+    if (ok)
+        print_shown(papers, shown, count);
     for (size_t p = 0; p < count; p++) {
-        oche_record_free(&records[p]);
-        oche_results_free(&results[p]);
+        oche_record_free(&shown[p].record);
+        oche_results_free(&shown[p].results);
+        oche_paper_statements_close(&shown[p].statements);
     }
-    free(results);
-    free(records);
-    free(named);
+    free(shown);
     return ok;
 }
 
@@ -232,7 +259,7 @@ static const char *why_stale(const struct oche_paper *paper, size_t number, bool
     for (size_t i = 0; i < results->count; i++) {
         if (strcmp(results->lines[i].figure, name) != 0)
             continue;
-        lines++;
+        lines += results->lines[i].reading[0] == '\0';
         if (results->lines[i].digest != digest)
             why = "its claims, its scenario or what it runs have changed";
     }

@@ -54,6 +54,11 @@ void oche_print_item(const char *text, FILE *out)
     print_wrapped("- ", text, 4, out);
 }
 
+void oche_print_paragraph(const char *text, FILE *out)
+{
+    print_wrapped("", text, 4, out);
+}
+
 /* ---- the figure's own reading ---- */
 
 /* True if a verdict of the figure's own or another reading has a question mark. */
@@ -94,7 +99,7 @@ static void print_claims(const struct oche_findings *findings, FILE *out)
     oche_table_cell(table, "measured");
     oche_table_cell(table, "95 %% interval");
     oche_table_cell(table, "tolerance");
-    oche_table_cell(table, "verdict");
+    oche_table_cell(table, study->quick ? "verdict (quick)" : "verdict");
     oche_table_rule(table);
     for (size_t c = 0; c < study->claim_count; c++) {
         const struct oche_claim *claim = &study->claims[c];
@@ -161,7 +166,7 @@ static void print_reading(const struct oche_findings *findings, size_t number, F
     oche_table_cell(table, "also measured: %s", study->also[number].label);
     oche_table_cell(table, "measured");
     oche_table_cell(table, "95 %% interval");
-    oche_table_cell(table, "would be");
+    oche_table_cell(table, study->quick ? "would be (quick)" : "would be");
     oche_table_rule(table);
     for (size_t c = 0; c < study->claim_count; c++) {
         const struct oche_claim *claim = &study->claims[c];
@@ -209,6 +214,6 @@ void oche_reproduce_print(const struct oche_findings *findings, const char *tole
         print_reading(findings, a, out);
     print_explanations(findings, out);
     print_differences(study, out);
-    fputs("\n  ", out);
+    fputs(study->quick ? "\n  quick: " : "\n  ", out);
     oche_print_tally(&findings->tally, out);
 }

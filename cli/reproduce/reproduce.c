@@ -21,6 +21,7 @@
 #include "cli/reproduce/committed.h"
 #include "cli/reproduce/options.h"
 #include "cli/reproduce/print.h"
+#include "cli/reproduce/print_statements.h"
 #include "cli/reproduce/print_tally.h"
 #include "cli/reproduce/wire.h"
 #include "lab/sweep/grid_text.h"
@@ -46,7 +47,7 @@ struct work {
     struct oche_plan plan;
     struct oche_sweep_store *store;
     struct oche_tally tally;
-    struct oche_results results; /* with --record */
+    struct oche_results results;
     char *folder;
 };
 
@@ -57,6 +58,8 @@ struct session {
     char *measured; /* with --measure: the folder of the new measurements */
     struct oche_paper **papers;
     size_t paper_count;
+    struct oche_paper_statements *statements; /* by paper */
+    size_t statement_count;                   /* papers whose statements are open */
     struct work *works;
     size_t work_count;
     struct oche_pool *pool;
@@ -148,6 +151,27 @@ static bool measure(struct session *session, struct oche_paper *paper, const cha
     return true;
 }
 
+/* Reads the statements of the paper, which was opened last with its figures. */
+static bool open_statements(struct session *session, const struct oche_paper *paper)
+{
+    struct oche_paper_statements *all =
+        realloc(session->statements, session->paper_count * sizeof(*session->statements));
+    const struct oche_study **studies = calloc(session->work_count + 1, sizeof(*studies));
+    size_t count = 0;
+
+    OCHE_GOT(all != NULL && studies != NULL);
+    session->statements = all;
+    for (size_t i = 0; i < session->work_count; i++)
+        if (session->works[i].study->paper == paper)
+            studies[count++] = session->works[i].study;
+    struct oche_paper_statements *own = &all[session->statement_count++];
+    const bool ok = oche_paper_statements_open(own, paper, &session->error) &&
+                    oche_paper_statements_check(own, studies, count, paper, &session->error);
+
+    free(studies);
+    return ok;
+}
+
 static bool open_paper(struct session *session, const char *name, const char *figure)
 {
     struct oche_paper *paper = oche_paper_open(session->folder, name, &session->error);
@@ -159,7 +183,8 @@ static bool open_paper(struct session *session, const char *name, const char *fi
     if (paper == NULL)
         return false;
     session->papers[session->paper_count++] = paper;
-    return measure(session, paper, figure) && open_figures(session, paper, figure);
+    return measure(session, paper, figure) && open_figures(session, paper, figure) &&
+           open_statements(session, paper);
 }
 
 /* Opens "PAPER" or "PAPER/FIGURE". Ignores a trailing slash, which shells add to folders. */
@@ -427,8 +452,8 @@ static bool show(struct session *session, struct work *work)
               oche_sweep_store_settle(work->store, &session->error);
 
     work->tally = findings.tally;
-    if (session->options.record)
-        oche_results_add(&work->results, &work->plan, &findings, session->commit, session->date);
+    oche_results_add(&work->results, &work->plan, &findings,
+                     session->commit != NULL ? session->commit : "", session->date);
     if (ok && shows_tables(session)) {
         oche_reproduce_print(&findings, commit, stdout);
         if (session->options.quick)
@@ -458,6 +483,36 @@ static void print_papers(const struct session *session)
     oche_print_tallies(named, session->paper_count, stdout);
     free(tallies);
     free(named);
+}
+
+/* Prints the statements of those papers whose figures were all opened. */
+static void print_statements(const struct session *session)
+{
+    struct oche_shown_statements *shown = calloc(session->paper_count + 1, sizeof(*shown));
+    struct oche_results *results = calloc(session->paper_count + 1, sizeof(*results));
+    size_t count = 0;
+
+    OCHE_GOT(shown != NULL && results != NULL);
+    for (size_t p = 0; p < session->paper_count; p++) {
+        size_t figures = 0;
+
+        for (size_t i = 0; i < session->work_count; i++)
+            figures += session->works[i].study->paper == session->papers[p];
+        if (figures < session->papers[p]->figure_count)
+            continue;
+        for (size_t i = 0; i < session->work_count; i++)
+            if (session->works[i].study->paper == session->papers[p])
+                oche_results_copy(&results[count], &session->works[i].results);
+        shown[count] = (struct oche_shown_statements){session->papers[p], &session->statements[p],
+                                                      &results[count]};
+        oche_print_statements(&shown[count], session->options.quick, true, stdout);
+        count++;
+    }
+    oche_print_statement_counts(shown, count, session->options.quick, stdout);
+    for (size_t i = 0; i < count; i++)
+        oche_results_free(&results[i]);
+    free(shown);
+    free(results);
 }
 
 /* Writes the results of the figures beside their papers. */
@@ -500,6 +555,8 @@ static enum status run_figures(struct session *session)
         oche_sweep_store_close(work->store);
         work->store = NULL;
     }
+    if (shows_tables(session))
+        print_statements(session);
     if (session->options.record && status == DONE && !record(session))
         return REFUSED;
     if (session->options.json && !print_json(session))
@@ -673,8 +730,11 @@ static void clean_up(struct session *session)
         oche_results_free(&work->results);
         free(work->folder);
     }
+    for (size_t i = 0; i < session->statement_count; i++)
+        oche_paper_statements_close(&session->statements[i]);
     for (size_t i = 0; i < session->paper_count; i++)
         oche_paper_close(session->papers[i]);
+    free(session->statements);
     oche_pool_free(session->pool);
     free(session->works);
     free(session->papers);

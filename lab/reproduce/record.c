@@ -23,6 +23,8 @@ void oche_record_make(struct oche_record *record, const struct oche_results *res
     for (size_t i = 0; i < results->count; i++) {
         const struct oche_result_line *line = &results->lines[i];
 
+        if (line->reading[0] != '\0')
+            continue;
         oche_tally_add(&record->tally, line->source, line->finding, line->unsure);
         find(record, line)->claims++;
         if (line->seeds == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A summary of a paper's recorded results (papers/PAPER/results.csv): number of each verdict, the
- * program version, and the number of seeds.
+ * program version, and the number of seeds. Verdicts by other readings do not count.
  */
 #ifndef OCHE_LAB_REPRODUCE_RECORD_H
 #define OCHE_LAB_REPRODUCE_RECORD_H

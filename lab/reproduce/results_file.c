@@ -15,7 +15,9 @@
 #include "sim/scenario/scenario.h"
 #include "params/input_file.h"
 
-#define HEAD "figure,claim,source,published,measured,low,high,unit,verdict,seeds,digest,commit,date"
+#define HEAD_WITHOUT_READING                                                                       \
+    "figure,claim,source,published,measured,low,high,unit,verdict,seeds,digest,commit,date"
+#define HEAD HEAD_WITHOUT_READING ",reading"
 
 enum field { FIGURE, CLAIM, SOURCE, VERDICT = 8, SEEDS, DIGEST, COMMIT, DATE, FIELDS };
 
@@ -45,6 +47,7 @@ void oche_results_free(struct oche_results *results)
         free(results->lines[i].text);
         free(results->lines[i].commit);
         free(results->lines[i].date);
+        free(results->lines[i].reading);
     }
     free(results->lines);
     *results = (struct oche_results){.count = 0};
@@ -71,15 +74,37 @@ static const char *finding_name(size_t finding)
     return oche_finding_name((enum oche_finding)finding);
 }
 
-/* Parses a line, whose text it changes; false if it is no line of this file. */
-static bool read_line(struct oche_result_line *line, char *text)
+/* Returns the last field without its quotes, if it has any; NULL if it is wrong. */
+static const char *unquote(char *field)
+{
+    const size_t length = strlen(field);
+    const bool quoted = length >= 2 && field[0] == '"' && field[length - 1] == '"';
+
+    if (quoted) {
+        field[length - 1] = '\0';
+        field++;
+    } else if (strchr(field, ',') != NULL) {
+        return NULL;
+    }
+    return strchr(field, '"') == NULL ? field : NULL;
+}
+
+/*
+ * Parses a line, whose text it changes; false if it is no line of this file. `readings`: its last
+ * field is the reading.
+ */
+static bool read_line(struct oche_result_line *line, char *text, bool readings)
 {
     char *field[FIELDS], *rest = text;
     size_t count = 0, source, finding;
 
     while (rest != NULL && count < FIELDS)
         field[count++] = strsep(&rest, ",");
-    if (count < FIELDS || rest != NULL)
+    if (count < FIELDS || (rest != NULL) != readings)
+        return false;
+    const char *reading = readings ? unquote(rest) : "";
+
+    if (reading == NULL)
         return false;
     const size_t length = strlen(field[VERDICT]);
 
@@ -97,6 +122,7 @@ static bool read_line(struct oche_result_line *line, char *text)
     line->claim = copy(field[CLAIM]);
     line->commit = copy(field[COMMIT]);
     line->date = copy(field[DATE]);
+    line->reading = copy(reading);
     return true;
 }
 
@@ -106,19 +132,21 @@ static bool read_lines(struct oche_results *results, const char *path, FILE *in,
     char *text = NULL;
     size_t room = 0;
     unsigned number = 0;
-    bool ok = true;
+    bool ok = true, readings = false;
 
     while (ok && getline(&text, &room, in) >= 0) {
         number++;
         text[strcspn(text, "\n")] = '\0';
         if (number == 1) {
-            ok = strcmp(text, HEAD) == 0;
+            readings = strcmp(text, HEAD) == 0;
+            ok = readings || strcmp(text, HEAD_WITHOUT_READING) == 0;
             continue;
         }
         struct oche_result_line *line = add_line(results);
 
-        line->text = copy(text);
-        ok = read_line(line, text);
+        /* a line of an older file is written again with an empty reading */
+        OCHE_GOT(asprintf(&line->text, "%s%s", text, readings ? "" : ",") >= 0);
+        ok = read_line(line, text, readings);
     }
     free(text);
     if (!ok)
@@ -192,9 +220,27 @@ static void print_number(double value, FILE *out)
     fputc(',', out);
 }
 
+/* Prints the reading as the last field. The label's quotes, if it has any, are left out. */
+static void print_reading(const char *reading, FILE *out)
+{
+    const char *quote = strchr(reading, ',') != NULL ? "\"" : "";
+
+    fputs(quote, out);
+    for (; *reading != '\0'; reading++)
+        if (*reading != '"' && *reading != '\n')
+            fputc(*reading, out);
+    fputs(quote, out);
+}
+
+/* The program that measured, and when. */
+struct made {
+    const char *commit, *date;
+    uint64_t digest;
+};
+
 static char *line_text(const struct oche_study *study, const struct oche_claim *claim,
-                       const struct oche_judgement *judged, uint64_t digest, const char *commit,
-                       const char *date)
+                       const struct oche_judgement *judged, const struct made *made,
+                       const char *reading)
 {
     char *text = NULL;
     size_t bytes;
@@ -206,34 +252,64 @@ static char *line_text(const struct oche_study *study, const struct oche_claim *
     print_number(judged->measured, out);
     print_number(judged->low, out);
     print_number(judged->high, out);
-    fprintf(out, "%s,%s%s,%u,%016" PRIx64 ",%s,%s", oche_claim_unit(study, claim),
-            oche_finding_name(judged->finding), judged->unsure ? "?" : "", judged->runs, digest,
-            commit, date);
+    fprintf(out, "%s,%s%s,%u,%016" PRIx64 ",%s,%s,", oche_claim_unit(study, claim),
+            oche_finding_name(judged->finding), judged->unsure ? "?" : "", judged->runs,
+            made->digest, made->commit, made->date);
+    print_reading(reading, out);
     OCHE_GOT(fclose(out) == 0);
     return text;
+}
+
+static void add_judged(struct oche_results *results, const struct oche_study *study,
+                       const struct oche_claim *claim, const struct oche_judgement *judged,
+                       const struct made *made, const char *reading)
+{
+    *add_line(results) =
+        (struct oche_result_line){.figure = copy(study->name),
+                                  .claim = copy(claim->name),
+                                  .text = line_text(study, claim, judged, made, reading),
+                                  .commit = copy(made->commit),
+                                  .date = copy(made->date),
+                                  .reading = copy(reading),
+                                  .source = claim->source,
+                                  .finding = judged->finding,
+                                  .unsure = judged->unsure,
+                                  .seeds = judged->runs,
+                                  .digest = made->digest};
 }
 
 void oche_results_add(struct oche_results *results, const struct oche_plan *plan,
                       const struct oche_findings *findings, const char *commit, const char *date)
 {
     const struct oche_study *study = plan->study;
-    const uint64_t digest = oche_results_digest(plan);
+    const struct made made = {commit, date, oche_results_digest(plan)};
 
     for (size_t c = 0; c < study->claim_count; c++) {
         const struct oche_claim *claim = &study->claims[c];
-        const struct oche_judgement *judged = &findings->judged[c];
 
-        *add_line(results) =
-            (struct oche_result_line){.figure = copy(study->name),
-                                      .claim = copy(claim->name),
-                                      .text = line_text(study, claim, judged, digest, commit, date),
-                                      .commit = copy(commit),
-                                      .date = copy(date),
-                                      .source = claim->source,
-                                      .finding = judged->finding,
-                                      .unsure = judged->unsure,
-                                      .seeds = judged->runs,
-                                      .digest = digest};
+        add_judged(results, study, claim, &findings->judged[c], &made, "");
+        for (size_t a = 0; a < study->also_count; a++) {
+            const struct oche_judgement *also = &findings->also[c * study->also_count + a];
+
+            if (also->finding != OCHE_FINDING_NO_DATA && also->finding != OCHE_FINDING_NOT_JUDGED)
+                add_judged(results, study, claim, also, &made, study->also[a].label);
+        }
+    }
+}
+
+void oche_results_copy(struct oche_results *results, const struct oche_results *from)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        const struct oche_result_line *one = &from->lines[i];
+        struct oche_result_line *line = add_line(results);
+
+        *line = *one;
+        line->figure = copy(one->figure);
+        line->claim = copy(one->claim);
+        line->text = copy(one->text);
+        line->commit = copy(one->commit);
+        line->date = copy(one->date);
+        line->reading = copy(one->reading);
     }
 }
 

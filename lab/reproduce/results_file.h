@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A paper's results as they are committed: papers/PAPER/results.csv, one line per claim, in the
- * order of the figures' files. No field has a comma or a quote.
+ * order of the figures' files; after a claim's line one for each other reading that measures it.
+ * Only the last field may have commas and is then in quotes; no field has a quote.
  *
  *     figure, claim, source  as in the figure's file
  *     published, measured, low, high, unit    numbers; low, high: the 95 % interval; "": none
@@ -10,6 +11,7 @@
  *     digest                 of what decides the figure's verdicts: its claims, its runs, its files
  *     commit, date           of the program that measured; the commit ends in + where files of the
  *                            work tree differed
+ *     reading                label of the other reading; "": the judged one. Older files lack it
  */
 #ifndef OCHE_LAB_REPRODUCE_RESULTS_FILE_H
 #define OCHE_LAB_REPRODUCE_RESULTS_FILE_H
@@ -22,6 +24,7 @@
 struct oche_result_line {
     char *figure, *claim, *text; /* text: the whole line, without its end */
     char *commit, *date;
+    char *reading; /* label of another reading; "": the line has the judged verdict */
     enum oche_source source;
     enum oche_finding finding;
     bool unsure;
@@ -48,6 +51,9 @@ uint64_t oche_results_digest(const struct oche_plan *plan);
 /* Adds the findings of a figure; `commit` and `date` (2026-11-23) as in the file. */
 void oche_results_add(struct oche_results *results, const struct oche_plan *plan,
                       const struct oche_findings *findings, const char *commit, const char *date);
+
+/* Adds a copy of all lines of `from`. */
+void oche_results_copy(struct oche_results *results, const struct oche_results *from);
 
 /* Moves all lines of `from`, which is empty then. */
 void oche_results_take(struct oche_results *results, struct oche_results *from);

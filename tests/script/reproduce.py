@@ -118,6 +118,16 @@ claims:
     source: text
     confidence: medium
 """
+STATEMENTS = """\
+statements:
+  - {name: a, text: without loss nothing is slower, place: sec 1, published: 100 %, source: text,
+     decided_by: [one/lossless, two/lossless]}
+  - {name: b, text: losses help, place: sec 2, published: more, source: plot,
+     decided_by: [one/lossless, one/wrong], explanation: BECAUSE}
+  - {name: c, text: a NAK for each gap helps, place: sec 3, published: more, source: memory,
+     decided_by: two/order}
+declared: [{reading: a NAK a second, because: it is said}]
+"""
 
 
 def write(folder, name, text):
@@ -283,7 +293,7 @@ def test_slash_at_the_end(work):
 def test_quick(work):
     said = reproduce(work, "p/one", "--quick", "--out", "q", "--jobs", "1").stdout
     check(re.search(r"^hardly less with little loss .* no data$", said, re.M), said)
-    check("1 no data\n" in said, said)
+    check("1 no data\n" in said and "  verdict (quick)\n" in said, said)
     check(len(ask(work, "q/one.sqlite", POINTS)) == 2 + 2 * 3, "points")
     full = {p[0]: p[2] for p in ask(work, "out/reproduce/p/one.sqlite", POINTS)}
     check({p[2] for p in ask(work, "q/one.sqlite", POINTS)} <= set(full.values()),
@@ -408,10 +418,13 @@ def test_recorded(work):
     reproduce(work, "--all", "--record", "--quiet")
     lines = open(results, encoding="utf-8").read().splitlines()
     check(lines[0] == "figure,claim,source,published,measured,low,high,unit,verdict,seeds,digest,"
-          "commit,date", lines[0])
-    check(len(lines) == 9 and all(line.count(",") == 12 for line in lines), lines)
+          "commit,date,reading", lines[0])
+    check(all(line.count(",") == 13 for line in lines), lines)
+    judged = [line for line in lines[1:] if line.endswith(",")]
+    check(len(judged) == 8 and len(lines) == 15 and
+          all(line.endswith((",", ",a NAK a second")) for line in lines[1:]), lines)
     check(re.fullmatch(r"one,wrong,text,1\.5,0\.5\d+,0\.4\d+,0\.5\d+,ratio,not reproduced,6,"
-                       r"[0-9a-f]{16},-,20\d\d-\d\d-\d\d", lines[3]), lines[3])
+                       r"[0-9a-f]{16},-,20\d\d-\d\d-\d\d,", judged[2]), judged)
     samples = open(sample, encoding="utf-8").read().splitlines()
     check(len(samples) == 3 and re.fullmatch(r"one,\d+,[0-9a-f]{16},goodput=\S+", samples[1]),
           samples)
@@ -445,7 +458,8 @@ def test_recorded(work):
     write(work + "/papers/p", "scenarios/s.yaml", SCENARIO)
     reproduce(work, "p/one", "--record", "--quiet", "--restart")
     again = open(results, encoding="utf-8").read().splitlines()
-    check(again[5:] == lines[5:] and again[3].startswith("one,wrong,text,1.49,"), again)
+    check(again[8:] == lines[8:] and any(line.startswith("one,wrong,text,1.49,")
+                                         for line in again[:8]), again)
     check(reproduce(work, "--stale").stdout == "no result is stale\n", "measured again")
 
     write(papers, "results.csv", "\n".join(lines[:3]) + "\none,wrong,hearsay\n")
@@ -455,6 +469,29 @@ def test_recorded(work):
     os.unlink(results)
     os.unlink(sample)
     write(papers, "figures/one.yaml", FIGURE)
+
+
+def test_statements(work):
+    """A paper's statements are decided by claims, also by another reading, and come first."""
+    write(make_papers(work), "p/statements.yaml", STATEMENTS)
+    quick = reproduce(work, "p", "--quick").stdout
+    for line in (r"p: what the paper says +published +verdict \(quick\) +by reading 1",
+                 r"without loss nothing is slower +100 % +holds +holds",
+                 r"losses help +more +does not hold +does not hold",
+                 r"a NAK for each gap helps \(from memory\) +more +holds +as judged",
+                 r"reading 1: a NAK a second", r"p +1 +0 +1 +0 +0 +1 of 2 +1"):
+        check(re.search(f"^{line}$", quick, re.M), line, quick)
+    check("  losses help (does not hold)\n    BECAUSE\n" in quick, quick)
+    check("what the paper says" not in reproduce(work, "p/one", "--quick").stdout, "one figure")
+    reproduce(work, "p", "--record", "--quiet")
+    said = reproduce(work).stdout
+    check(said.startswith("p: what the paper says ") and "(quick)" not in said, said)
+    check(re.search(r"^  declared: a NAK a second +1 +0 +1 +0 +0 +1 of 2 +1$", said, re.M), said)
+    write(work, "papers/p/statements.yaml", STATEMENTS.replace("two/order", "two/odrer"))
+    done = reproduce(work, "p", "--quick", status=2)
+    check(done.stderr == f"{os.path.realpath(work)}/papers/p/statements.yaml:7: "
+          'statements[2].decided_by: "odrer" is not a claim of the figure; did you mean "order"? '
+          "(lossless, low, wrong, order)\n" and not done.stdout, done.stderr)
 
 
 BAD = [
@@ -542,7 +579,7 @@ def test_what_is_outside(work):
     said = reproduce(work, "p/one", "--quick").stdout
     check(re.search(r"^a host takes no time +under 3 % +– +– +– +not judged$", said, re.M), said)
     check("  a host takes no time (not judged)\n    REASON\n" in said, said)
-    check(re.search(r"^  \d reproduced, .* not reproduced, .*1 not judged$", said, re.M), said)
+    check(re.search(r"^  quick: \d reproduced, .* reproduced, .*1 not judged$", said, re.M), said)
     check(said.count("a host takes no time") == 2, "in no other reading", said)
     path = "out/reproduce/p-quick/one.sqlite"
     rows = ask(work, path, "SELECT quantity, condition, published, published_text, measured, low, "
@@ -748,12 +785,9 @@ def main():
         test_lists(work)
         test_bad_input(work)
         test_bad_grids_of_the_paper(work)
-    with tempfile.TemporaryDirectory() as work:
-        test_recorded(os.path.realpath(work))
-    with tempfile.TemporaryDirectory() as work:
-        test_what_is_outside(os.path.realpath(work))
-    with tempfile.TemporaryDirectory() as work:
-        test_never(os.path.realpath(work))
+    for test in (test_recorded, test_statements, test_what_is_outside, test_never):
+        with tempfile.TemporaryDirectory() as work:
+            test(os.path.realpath(work))
     with tempfile.TemporaryDirectory() as work:
         test_measured(os.path.realpath(work))
         test_measure(os.path.realpath(work))
