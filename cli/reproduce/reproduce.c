@@ -456,7 +456,9 @@ static bool show(struct session *session, struct work *work)
                      session->commit != NULL ? session->commit : "", session->date);
     if (ok && shows_tables(session)) {
         oche_reproduce_print(&findings, commit, stdout);
-        if (session->options.quick)
+        if (session->options.quick && work->study->quick_differs != NULL)
+            printf("\nno verdicts with --quick: %s\n", work->study->quick_differs);
+        else if (session->options.quick)
             puts("\n--quick is a first look, with fewer runs: verdicts may be others with all of "
                  "them, of which\nthe explanations speak");
         printf("\nresults: %s/%s.sqlite\n\n", work->folder, work->study->name);

@@ -83,9 +83,9 @@ static bool read_differences(const struct oche_reader *reader, struct oche_study
 
 static bool read_study(const struct oche_reader *reader, struct oche_study *study, bool quick)
 {
-    static const char *const known[] = {"title",       "place",  "scenario", "grids",
-                                        "quantities",  "at",     "also",     "plot",
-                                        "differences", "claims", NULL};
+    static const char *const known[] = {"title",       "place",  "scenario",      "grids",
+                                        "quantities",  "at",     "also",          "plot",
+                                        "differences", "claims", "quick_differs", NULL};
     const struct oche_yaml *root = oche_document_root(study->document);
     const struct oche_yaml *grids = oche_yaml_find(root, "grids");
     const struct oche_yaml *claims = oche_yaml_find(root, "claims");
@@ -95,7 +95,8 @@ static bool read_study(const struct oche_reader *reader, struct oche_study *stud
     if (!oche_read_keys(reader, root, known) ||
         !oche_read_text(reader, root, "title", true, &study->title) ||
         !oche_read_text(reader, root, "place", true, &study->place) ||
-        !oche_read_text(reader, root, "scenario", true, &scenario))
+        !oche_read_text(reader, root, "scenario", true, &scenario) ||
+        !oche_read_text(reader, root, "quick_differs", false, &study->quick_differs))
         return false;
     study->scenario = scenario_path(study, scenario);
     if (grids == NULL)
@@ -111,6 +112,16 @@ static bool read_study(const struct oche_reader *reader, struct oche_study *stud
            oche_read_claims(reader, study, claims) &&
            read_differences(reader, study, oche_yaml_find(root, "differences")) &&
            oche_measured_read(reader, study);
+}
+
+/* In a quick run of a figure whose quick verdicts would mislead no claim gets a verdict. */
+static void withhold_verdicts(struct oche_study *study)
+{
+    if (!study->quick || study->quick_differs == NULL)
+        return;
+    for (size_t c = 0; c < study->claim_count; c++)
+        if (study->claims[c].not_testable == NULL)
+            study->claims[c].not_testable = study->quick_differs;
 }
 
 /*
@@ -134,6 +145,7 @@ static struct oche_study *study_of(const struct oche_paper *paper, struct oche_d
         return NULL;
     }
     study->digest = oche_claims_digest(document, paper != NULL ? paper->document : NULL);
+    withhold_verdicts(study);
     return study;
 }
 

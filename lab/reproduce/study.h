@@ -11,6 +11,7 @@
  *     also                   other readings: claims are also measured under them, but not judged
  *     plot                   curves of the report, and the paper's points; or a list of plots
  *     claims                 see lab/reproduce/claim.h
+ *     quick_differs          why verdicts of quick runs would mislead: they are left out
  *     differences            how the set-up differs from the paper's
  *
  * Axes are the keys that some grid varies. A grid that does not vary such a key gives its value
@@ -196,6 +197,7 @@ struct oche_study {
     const char *title, *place;
     const char *scenario; /* path */
     bool quick;
+    const char *quick_differs; /* why quick runs give no verdicts; NULL: they do */
 
     struct oche_study_axis *axes;
     size_t axis_count;

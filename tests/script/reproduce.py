@@ -298,6 +298,10 @@ def test_quick(work):
     full = {p[0]: p[2] for p in ask(work, "out/reproduce/p/one.sqlite", POINTS)}
     check({p[2] for p in ask(work, "q/one.sqlite", POINTS)} <= set(full.values()),
           "quick runs are some of the full ones")
+    write(work, "papers/p/figures/two.yaml", "quick_differs: NOT ALIKE\n" + FIGURE)
+    said = reproduce(work, "p/two", "--quick").stdout
+    check(", 0 not reproduced, 1 no data, 3 not testable\n" in said, said)
+    check("\nno verdicts with --quick: NOT ALIKE\n" in said, said)
     done = reproduce(work, "p/one", "--out", "q", status=2)
     check(done.stdout.count("\n") < 12 and done.stderr.count("\n") == 1 and
           "q/one.sqlite: " in done.stderr, "another grid", done.stderr)
