@@ -54,9 +54,9 @@ void oche_print_item(const char *text, FILE *out)
     print_wrapped("- ", text, 4, out);
 }
 
-void oche_print_paragraph(const char *text, FILE *out)
+void oche_print_hanging(const char *first, const char *text, unsigned indent, FILE *out)
 {
-    print_wrapped("", text, 4, out);
+    print_wrapped(first, text, indent, out);
 }
 
 /* ---- the figure's own reading ---- */

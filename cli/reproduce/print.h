@@ -14,8 +14,11 @@
 void oche_reproduce_print(const struct oche_findings *findings, const char *tolerances_commit,
                           FILE *out);
 
-/* Prints a text in lines of at most 100 columns, indented. */
-void oche_print_paragraph(const char *text, FILE *out);
+/*
+ * Prints a text in lines of at most 100 columns, after `indent` spaces; in the first line `first`
+ * ends where the spaces would. Both are at most `indent` columns wide.
+ */
+void oche_print_hanging(const char *first, const char *text, unsigned indent, FILE *out);
 /* Prints a text as an item of a list, in lines of at most 100 columns. */
 void oche_print_item(const char *text, FILE *out);
 

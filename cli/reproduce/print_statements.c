@@ -2,6 +2,8 @@
 /* Prints papers' statements and their verdicts. */
 #include "cli/reproduce/print_statements.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/reproduce/print.h"
@@ -11,17 +13,39 @@ enum { COLUMNS = OCHE_STATEMENT_FINDINGS + 3 }; /* of the counts */
 
 /* ---- one paper ---- */
 
-static void verdict_cell(struct oche_table *table, const struct oche_statement *statement,
-                         const struct oche_results *results, const char *reading)
+#define VERDICT 16 /* columns of a verdict: "does not hold?" and two spaces */
+
+/* Adds the verdict to a line's beginning. */
+static void add_verdict(char *line, size_t room, const struct oche_statement *statement,
+                        const struct oche_results *results, const char *reading)
 {
     const struct oche_statement_verdict verdict = oche_statement_judge(statement, results, reading);
+    const bool same = reading != NULL && !oche_statement_reads(statement, results, reading);
+    const size_t length = strlen(line);
+    char words[VERDICT];
 
-    if (reading != NULL && !oche_statement_reads(statement, results, reading)) {
-        oche_table_cell(table, "as judged");
-        return;
-    }
-    oche_table_cell(table, "%s%s", oche_statement_finding_name(verdict.finding),
-                    verdict.unsure ? "?" : "");
+    snprintf(words, sizeof(words), "%s%s",
+             same ? "as judged" : oche_statement_finding_name(verdict.finding),
+             !same && verdict.unsure ? "?" : "");
+    snprintf(line + length, room - length, "%-*s", VERDICT, words);
+}
+
+static void print_statement(const struct oche_shown_statements *of,
+                            const struct oche_statement *statement, FILE *out)
+{
+    const size_t verdicts = 1 + of->statements->declared_count;
+    char *line = calloc(1, verdicts * VERDICT + 1), *text = NULL;
+
+    OCHE_GOT(line != NULL &&
+             asprintf(&text, "%s (published: %s%s)", statement->text, statement->published,
+                      statement->source == OCHE_SOURCE_MEMORY ? "; from memory" : "") >= 0);
+    add_verdict(line, verdicts * VERDICT + 1, statement, of->results, NULL);
+    for (size_t d = 0; d + 1 < verdicts; d++)
+        add_verdict(line, verdicts * VERDICT + 1, statement, of->results,
+                    of->statements->declared[d].reading);
+    oche_print_hanging(line, text, (unsigned)(verdicts * VERDICT), out);
+    free(line);
+    free(text);
 }
 
 static void print_why(const struct oche_shown_statements *of, FILE *out)
@@ -37,7 +61,7 @@ static void print_why(const struct oche_shown_statements *of, FILE *out)
             continue;
         fprintf(out, "%s  %s (%s)\n", any ? "" : "\nwhy:\n", statement->text,
                 oche_statement_finding_name(finding));
-        oche_print_paragraph(statement->explanation, out);
+        oche_print_hanging("", statement->explanation, 4, out);
         any = true;
     }
 }
@@ -48,28 +72,16 @@ void oche_print_statements(const struct oche_shown_statements *of, bool quick, b
 
     if (statements->count == 0)
         return;
-    struct oche_table *table = oche_table_create(3 + (unsigned)statements->declared_count);
-
-    oche_table_cell(table, "%s: what the paper says", of->paper->name);
-    oche_table_cell(table, "published");
-    oche_table_cell(table, quick ? "verdict (quick)" : "verdict");
+    fprintf(out, "%s: what the paper says%s\n\n", of->paper->name, quick ? " (quick)" : "");
+    fprintf(out, "%-*s", VERDICT, quick ? "verdict (quick)" : "verdict");
     for (size_t d = 0; d < statements->declared_count; d++)
-        oche_table_cell(table, "by reading %zu", d + 1);
-    oche_table_rule(table);
-    for (size_t i = 0; i < statements->count; i++) {
-        const struct oche_statement *statement = &statements->all[i];
-
-        oche_table_cell(table, "%s%s", statement->text,
-                        statement->source == OCHE_SOURCE_MEMORY ? " (from memory)" : "");
-        oche_table_cell(table, "%s", statement->published);
-        verdict_cell(table, statement, of->results, NULL);
-        for (size_t d = 0; d < statements->declared_count; d++)
-            verdict_cell(table, statement, of->results, statements->declared[d].reading);
-    }
-    oche_table_print(table, out);
-    oche_table_free(table);
+        fprintf(out, "by reading %-*zu", VERDICT - 11, d + 1);
+    fputs("statement\n", out);
+    for (size_t i = 0; i < statements->count; i++)
+        print_statement(of, &statements->all[i], out);
     for (size_t d = 0; d < statements->declared_count; d++)
-        fprintf(out, "reading %zu: %s\n", d + 1, statements->declared[d].reading);
+        fprintf(out, "%sreading %zu: %s\n", d == 0 ? "\n" : "", d + 1,
+                statements->declared[d].reading);
     if (why)
         print_why(of, out);
     fputc('\n', out);
