@@ -178,14 +178,17 @@ int oche_switch_drop(struct oche_switch *sw, unsigned port, enum oche_drop cause
 }
 
 /*
- * Adds the time since the last change of the port's occupancy to the histogram, at the occupancy
- * that the port had during that time.
+ * Adds the time since the last change of the port's occupancy to the histogram and the integrals,
+ * at the occupancy that the port had during that time.
  */
 static void watch_advance(struct oche_queue_watch *watch, oche_time now)
 {
-    uint64_t step = watch->bytes / watch->step_bytes;
+    const uint64_t step = watch->bytes / watch->step_bytes;
+    const oche_time time = now - watch->since;
 
-    watch->time[step < watch->steps ? step : watch->steps - 1] += now - watch->since;
+    watch->time[step < watch->steps ? step : watch->steps - 1] += time;
+    watch->byte_time += (unsigned __int128)watch->bytes * time;
+    watch->square_time += (unsigned __int128)watch->bytes * watch->bytes * time;
     watch->since = now;
 }
 

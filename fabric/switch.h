@@ -345,16 +345,19 @@ bool oche_switch_stays_pausing(const struct oche_switch *sw, unsigned port, unsi
                                const uint32_t *left);
 
 /*
- * A histogram of a port's egress queues: how long they had each total occupancy, in steps of
- * `step_bytes`.
+ * The occupancy of a port's egress queues over time: how long it was in each step of `step_bytes`,
+ * and its exact integrals. Occupancies are below 2^32 bytes and all time is below 2^64 ps, so both
+ * integrals fit into 128 bits.
  */
 struct oche_queue_watch {
     uint64_t step_bytes;
     /* number of entries of `time`; the last entry includes all higher occupancies */
     uint32_t steps;
     oche_time *time; /* time in picoseconds at each floor(occupancy / step_bytes) */
-    oche_time since;
+    oche_time since; /* time of the last change; all else includes the time until then */
     uint64_t bytes, max_bytes;
+    unsigned __int128 byte_time;   /* integral of the occupancy, in bytes * ps */
+    unsigned __int128 square_time; /* integral of its square, in bytes^2 * ps */
 };
 /*
  * Fills in `watch` from now on; NULL ends this. `watch` is the caller's and must outlive the

@@ -218,7 +218,7 @@ static void take_queue(struct oche_outcome *outcome, struct watch *watch)
              watch->scene->bottleneck);
     oche_sort_real(watch->queue, watch->sampled);
     occupancy->watched = outcome->totals.measured;
-    occupancy->mean_bytes = whole(watch->all.queue_mean);
+    occupancy->mean_bytes = fmax(0, watch->all.queue_mean);
     occupancy->deviation = watch->all.queue_sd;
     occupancy->max_bytes = whole(watch->all.queue_max);
     for (unsigned p = 0; p < OCHE_PERCENTILES && watch->sampled > 0; p++)

@@ -121,7 +121,8 @@ static double load_alone(const struct oche_outcome *o)
 #define QUEUE_ROW(statistic, percentile_, share)                                                   \
     {                                                                                              \
         "queue.PORT." statistic, BYTES, OF_PORT, FROM(COUNTER, QUEUE(percentile[percentile_])),    \
-            "queue of a port in measure.queues: what it did not exceed for " share " of the time", \
+            "queue of a port in measure.queues: what it did not exceed for " share " of the time " \
+            "(packets: rounded down to measure.queue_step)",                                       \
             BOTH                                                                                   \
     }
 
@@ -532,7 +533,7 @@ const struct metric oche_metric_table[] = {
     {"victims.lost.max", SHARE, OF_RUN, FROM(REAL, OUTCOME(pathologies.worst_share)),
      "largest share of its time that a flow lost to congestion that is not on its path"},
 
-    {"queue.PORT.mean", BYTES, OF_PORT, FROM(COUNTER, QUEUE(mean_bytes)),
+    {"queue.PORT.mean", BYTES, OF_PORT, FROM(REAL, QUEUE(mean_bytes)),
      "queue of a port in measure.queues, mean over time", BOTH},
     {"queue.PORT.sd", BYTES, OF_PORT, FROM(REAL, QUEUE(deviation)),
      "queue of a port in measure.queues, standard deviation over time", BOTH},

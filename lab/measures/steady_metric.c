@@ -206,6 +206,7 @@ struct oche_steady_mark oche_steady_mark(const struct oche_steady_metric *metric
     const char *name;
     const struct oche_queue_watch *watch = oche_world_watch(world, metric->watch, &name);
 
+    mark.byte_time = oche_queue_byte_time_at(watch, mark.at);
     mark.time = malloc(watch->steps * sizeof(*mark.time));
     OCHE_GOT(mark.time != NULL);
     for (uint32_t step = 0; step < watch->steps; step++)
@@ -220,19 +221,17 @@ static double queue_value(const struct oche_steady_metric *metric,
 {
     const oche_time all = to->at - from->at;
     const uint64_t rank = oche_percentile_rank(all, metric->thousandths);
-    double weighted = 0;
     oche_time below = 0;
+    uint32_t step = 0;
 
-    for (uint32_t step = 0; step < watch->steps && below < all; step++) {
-        const oche_time time = to->time[step] - from->time[step];
-        const double bytes = (double)(step * watch->step_bytes);
-
-        below += time;
-        weighted += (double)time * bytes;
-        if (metric->thousandths > 0 && below >= rank)
-            return bytes;
+    if (metric->thousandths == 0)
+        return oche_queue_mean(to->byte_time - from->byte_time, all);
+    for (; step + 1 < watch->steps; step++) {
+        below += to->time[step] - from->time[step];
+        if (below >= rank)
+            break;
     }
-    return weighted / (double)all;
+    return (double)(step * watch->step_bytes);
 }
 
 /* ---- flows ---- */

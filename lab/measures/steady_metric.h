@@ -56,6 +56,7 @@ struct oche_steady_mark {
     oche_time at;
     double sum;      /* goodput: bytes; utilisation: mean time for which links carried, in ps */
     oche_time *time; /* a queue's histogram; NULL: the metric is not of a queue */
+    unsigned __int128 byte_time; /* integral of a queue's occupancy, in bytes * ps */
 };
 /* Sets a mark at the present time. The caller frees `time`. */
 struct oche_steady_mark oche_steady_mark(const struct oche_steady_metric *metric,

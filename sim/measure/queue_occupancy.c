@@ -33,22 +33,34 @@ static oche_time total_time(const struct oche_queue_watch *watch, oche_time now)
     return total;
 }
 
-/*
- * Returns the standard deviation. A second pass over the histogram computes it from differences to
- * the mean, so that precision is not lost if a queue is long and steady.
- */
-static double deviation(const struct oche_queue_watch *watch, oche_time now, double mean)
+unsigned __int128 oche_queue_byte_time_at(const struct oche_queue_watch *watch, oche_time now)
 {
-    double sum = 0, total = 0;
+    const oche_time open = now > watch->since ? now - watch->since : 0;
 
-    for (uint32_t step = 0, steps = steps_of(watch); step < steps; step++) {
-        double time = (double)oche_queue_time_at(watch, now, step);
-        double apart = (double)(step * watch->step_bytes) - mean;
+    return watch->byte_time + (unsigned __int128)watch->bytes * open;
+}
 
-        sum += time * apart * apart;
-        total += time;
-    }
-    return sqrt(sum / total);
+double oche_queue_mean(unsigned __int128 byte_time, oche_time time)
+{
+    return (double)(byte_time / time) + (double)(byte_time % time) / (double)time;
+}
+
+/*
+ * Returns the standard deviation. The squares are taken about the mean's whole bytes, in integers,
+ * so that precision is not lost if a queue is long and steady. Terms may wrap around, but their sum
+ * is an integral of squares, which fits.
+ */
+static double deviation(const struct oche_queue_watch *watch, oche_time now, oche_time watched)
+{
+    const oche_time open = now > watch->since ? now - watch->since : 0;
+    const unsigned __int128 byte_time = oche_queue_byte_time_at(watch, now);
+    const unsigned __int128 square_time =
+        watch->square_time + (unsigned __int128)watch->bytes * watch->bytes * open;
+    const unsigned __int128 whole = byte_time / watched;
+    const unsigned __int128 about = square_time - 2 * whole * byte_time + whole * whole * watched;
+    const double rest = (double)(byte_time % watched) / (double)watched;
+
+    return sqrt(fmax(0, oche_queue_mean(about, watched) - rest * rest));
 }
 
 struct oche_queue_occupancy oche_queue_occupancy(const struct oche_queue_watch *watch,
@@ -56,24 +68,21 @@ struct oche_queue_occupancy oche_queue_occupancy(const struct oche_queue_watch *
 {
     struct oche_queue_occupancy occupancy = {.watched = total_time(watch, now),
                                              .max_bytes = watch->max_bytes};
-    unsigned __int128 weighted = 0;
     oche_time below = 0;
     unsigned p = 0;
 
     if (occupancy.watched == 0)
         return occupancy;
     for (uint32_t step = 0, steps = steps_of(watch); step < steps; step++) {
-        oche_time time = oche_queue_time_at(watch, now, step);
         uint64_t bytes = step * watch->step_bytes;
 
-        weighted += (unsigned __int128)time * bytes;
-        below += time;
+        below += oche_queue_time_at(watch, now, step);
         for (; p < OCHE_PERCENTILES &&
                below >= oche_percentile_rank(occupancy.watched, oche_percentile_thousandths[p]);
              p++)
             occupancy.percentile[p] = step + 1 == watch->steps ? watch->max_bytes : bytes;
     }
-    occupancy.mean_bytes = (uint64_t)(weighted / occupancy.watched);
-    occupancy.deviation = deviation(watch, now, (double)weighted / (double)occupancy.watched);
+    occupancy.mean_bytes = oche_queue_mean(oche_queue_byte_time_at(watch, now), occupancy.watched);
+    occupancy.deviation = deviation(watch, now, occupancy.watched);
     return occupancy;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queue occupancy from the histograms of fabric/switch.h (struct oche_queue_watch), weighted by
- * time: the 99th percentile is the occupancy that the queue did not exceed during 99 % of the
- * watched time. Occupancies are rounded down to the histogram's step; with steps of one byte they
- * are exact.
+ * Queue occupancy from the counts of fabric/switch.h (struct oche_queue_watch), weighted by time:
+ * the 99th percentile is the occupancy that the queue did not exceed during 99 % of the watched
+ * time. Mean, standard deviation and maximum are exact. Percentiles are rounded down to the
+ * histogram's step, so that an empty queue stays 0; with steps of one byte they are exact.
  */
 #ifndef OCHE_SIM_MEASURE_QUEUE_OCCUPANCY_H
 #define OCHE_SIM_MEASURE_QUEUE_OCCUPANCY_H
@@ -12,10 +12,10 @@
 #include "sim/measure/percentile.h"
 
 struct oche_queue_occupancy {
-    oche_time watched;   /* total time */
-    uint64_t mean_bytes; /* mean of the occupancies, each rounded down to a step of the histogram */
-    double deviation;    /* standard deviation of the rounded occupancies, bytes */
-    uint64_t max_bytes;  /* exact */
+    oche_time watched; /* total time */
+    double mean_bytes;
+    double deviation; /* standard deviation, bytes */
+    uint64_t max_bytes;
     uint64_t percentile[OCHE_PERCENTILES]; /* max_bytes if it lies in the histogram's last step */
 };
 
@@ -31,5 +31,14 @@ struct oche_queue_occupancy oche_queue_occupancy(const struct oche_queue_watch *
  * last changed.
  */
 oche_time oche_queue_time_at(const struct oche_queue_watch *watch, oche_time now, uint32_t step);
+
+/*
+ * Returns the integral of the occupancy until `now`, in bytes * ps, including the time since the
+ * queue last changed.
+ */
+unsigned __int128 oche_queue_byte_time_at(const struct oche_queue_watch *watch, oche_time now);
+
+/* Returns the mean of an integral over `time` (above 0). A whole number comes out exactly. */
+double oche_queue_mean(unsigned __int128 byte_time, oche_time time);
 
 #endif

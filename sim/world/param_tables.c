@@ -44,7 +44,7 @@ static const struct oche_param measure_params[] = {
              "\"tor0:agg1\" all; up to 1,024, and 1 GiB of histograms"},
     {OCHE_PARAM_AS("queue_step", struct oche_measure_params, queue_step_bytes),
      OCHE_IS_BYTES(100, 1, 1000000), .where = "our choice",
-     .help = "resolution of the watched queues' histograms"},
+     .help = "resolution of the watched queues' histograms; percentiles are rounded down to it"},
     {OCHE_PARAM(struct oche_measure_params, rates), OCHE_IS_BOOL(false), .where = "our choice",
      .help = "time series of each connection's pacing rate, and of what else is known of it "
              "(rogue: window, round trip, limit, shadow switches); the first 128"},

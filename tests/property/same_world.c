@@ -62,6 +62,7 @@ static void assert_same_queues(const struct random_world *one, const struct rand
         const struct oche_queue_watch *b = oche_world_watch(many->world, i, &name);
 
         ASSERT_SAME(one, a->max_bytes, b->max_bytes);
+        ASSERT_SAME(one, a->byte_time == b->byte_time && a->square_time == b->square_time, true);
         ASSERT_SAME(one, memcmp(a->time, b->time, a->steps * sizeof(*a->time)), 0);
     }
 }

@@ -20,18 +20,51 @@ static bool is_near(double a, double b)
     return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b)) + 1e-12;
 }
 
+/*
+ * True if the exact mean lies where the histogram allows: at least at the lower ends of its steps,
+ * and below their upper ends. The last step ends at the maximum.
+ */
+static bool mean_is_in_steps(const struct oche_queue_watch *watch, oche_time now,
+                             const struct oche_queue_occupancy *occupancy)
+{
+    double least = 0, most = 0;
+
+    for (uint32_t step = 0; step < watch->steps; step++) {
+        double share = (double)oche_queue_time_at(watch, now, step) / (double)occupancy->watched;
+        double low = (double)(step * watch->step_bytes);
+        double high = low + (double)(watch->step_bytes - 1);
+
+        if (step + 1 == watch->steps && (double)occupancy->max_bytes > high)
+            high = (double)occupancy->max_bytes;
+        least += share * low;
+        most += share * high;
+    }
+    return occupancy->mean_bytes >= least * (1 - 1e-9) &&
+           occupancy->mean_bytes <= most * (1 + 1e-9);
+}
+
 /* The histogram of a watched queue covers all time since the end of warm-up. */
 static bool queues_are_watched(const struct oche_world *world, const struct oche_outcome *outcome,
                                char *text, size_t room)
 {
     oche_time measured = world->network.now - world->measured_from;
 
-    for (uint32_t i = 0; i < outcome->queue_count; i++)
-        if (outcome->queues[i].occupancy.watched != measured) {
+    for (uint32_t i = 0; i < outcome->queue_count; i++) {
+        const struct oche_queue_occupancy *occupancy = &outcome->queues[i].occupancy;
+        const char *name;
+        const struct oche_queue_watch *watch = oche_world_watch(world, i, &name);
+
+        if (occupancy->watched != measured) {
             snprintf(text, room, "queue %u was watched for %llu of %llu ps", i,
-                     U(outcome->queues[i].occupancy.watched), U(measured));
+                     U(occupancy->watched), U(measured));
             return false;
         }
+        if (measured > 0 && !mean_is_in_steps(watch, world->network.now, occupancy)) {
+            snprintf(text, room, "queue %u: its mean %g is not in the steps of its histogram", i,
+                     occupancy->mean_bytes);
+            return false;
+        }
+    }
     return true;
 }
 

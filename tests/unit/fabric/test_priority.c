@@ -171,11 +171,15 @@ static void watch(void **state)
     assert_int_equal(time[2], 0);
     assert_int_equal(time[3], 30 + 40 + 50);
     assert_int_equal(first.max_bytes, 4500);
+    assert_true(first.byte_time == 1500 * 25 + 3000 * 80 + 4500 * 40);
+    assert_true(first.square_time ==
+                1500 * 1500 * 25 + UINT64_C(3000) * 3000 * 80 + UINT64_C(4500) * 4500 * 40);
     rig_out(&rig, 1, 300);
     oche_switch_watch(rig.sw, 1, NULL, 310);
     assert_int_equal(after[1], 45);
     assert_int_equal(after[0], 10);
     assert_int_equal(second.max_bytes, 1500);
+    assert_true(second.byte_time == 1500 * 45 && second.square_time == 1500 * 1500 * 45);
     rig_out(&rig, 2, 320);
     rig_free(&rig);
 }
