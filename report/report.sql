@@ -86,11 +86,12 @@ SELECT min(time_ps), max(time_ps), count(*),
         (SELECT value FROM info WHERE key = 'measured_ps')
 FROM series JOIN series_names ON id = series WHERE name = 'goodput' AND entity = 'all'
 
--- Watched queues, each with the most bytes that were in it.
+-- Watched queues, each with the most bytes that were in it, and its mean.
 -- const watched_queues
 SELECT id, entity, unit,
     (SELECT value FROM entity_counters c
-     WHERE c.entity = h.entity AND c.name = 'max_queue_bytes')
+     WHERE c.entity = h.entity AND c.name = 'max_queue_bytes'),
+    (SELECT value FROM metrics m WHERE m.name = 'queue.' || h.entity || '.mean')
 FROM histogram_names h WHERE name = 'queue' ORDER BY id
 
 -- Links, with the bytes that each of the two ends sent, and for how long it was held by PAUSE (of

@@ -235,17 +235,17 @@ static double weighted(const struct bucket *buckets, size_t count, double total,
     return buckets[*at].low;
 }
 
-static void add_curve(struct json_object *queue, const struct bucket *buckets, size_t count)
+/* Adds the curve of percentiles, and a summary: some percentiles, and the mean. */
+static void add_curve(struct json_object *queue, const struct bucket *buckets, size_t count,
+                      double mean)
 {
     static const uint32_t shown[] = {50000, 90000, 99000, 99900, 100000};
     struct json_object *curve = oche_json_array(0), *summary = oche_json_array(0);
-    double total = 0, mean = 0, below = 0;
+    double total = 0, below = 0;
     size_t at = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         total += buckets[i].weight;
-        mean += buckets[i].weight * buckets[i].low;
-    }
     for (uint32_t i = 0; i < OCHE_SAMPLE_GRID; i++)
         oche_json_push_real(curve,
                             weighted(buckets, count, total, oche_sample_grid(i), &at, &below));
@@ -254,7 +254,7 @@ static void add_curve(struct json_object *queue, const struct bucket *buckets, s
     for (size_t i = 0; i < OCHE_COUNT_OF(shown); i++)
         oche_json_push(summary,
                        oche_json_exact(weighted(buckets, count, total, shown[i], &at, &below)));
-    oche_json_push(summary, oche_json_exact(total > 0 ? mean / total : NAN));
+    oche_json_push(summary, oche_json_exact(mean));
     oche_json_add(queue, "curve", curve);
     oche_json_add(queue, "summary", summary);
 }
@@ -286,7 +286,7 @@ struct json_object *oche_report_queues(struct oche_report_source *source)
                                                .weight = (double)oche_report_u64(inner, 1)};
         }
         if (count > 0)
-            add_curve(queue, buckets, count);
+            add_curve(queue, buckets, count, oche_report_real(row, 4));
         free(buckets);
         oche_json_push(list, queue);
     }
