@@ -160,8 +160,8 @@ struct oche_deflection {
 };
 
 /*
- * Habits that some RNICs have, for simulations of them (rogue.md#habits). A plain RNIC has none:
- * all members are zero.
+ * Habits that some RNICs have, for simulations of them (rogue.md#habits, error-recovery.md#l10). A
+ * plain RNIC has none: all members are zero.
  */
 struct oche_nic_habits {
     /* A new rate limit takes effect after the queue pair has sent this many more bytes. */
@@ -170,6 +170,12 @@ struct oche_nic_habits {
     bool resend_one_verb_at_a_time;
     /* ACK timeouts in a row last 2, 4, 8, 16, 16, … ms, whatever ack_timeout is. */
     bool own_timeouts;
+    /*
+     * The ACK timer begins anew at each packet of the queue pair that leaves, first time or again,
+     * not only at progress. It then expires only after the queue pair has sent nothing for that
+     * long: a peer that answers NAKs for ever is never given up.
+     */
+    bool timed_from_last_packet;
 };
 
 struct oche_nic_config {

@@ -22,6 +22,8 @@ static const char *const connection_choices[] = {"per_flow", "per_pair", "per_ch
 
 static const char *const timeout_choices[] = {"as_asked", "connectx", NULL};
 
+static const char *const timer_restart_choices[] = {"progress", "packet", NULL};
+
 static bool check_ack_timeout(const void *values, const void *endpoint, struct oche_error *error)
 {
     const struct oche_host_params *params = values;
@@ -82,6 +84,11 @@ static const struct oche_param host_params[] = {
     {OCHE_PARAM(struct oche_host_params, timeouts),
      OCHE_IS_CHOICE(OCHE_TIMEOUTS_AS_ASKED, timeout_choices), .where = "rogue.md#habits",
      .help = "ACK timeouts are ack_timeout, or 2, 4, 8, then 16 ms in a row whatever that is"},
+    {OCHE_PARAM(struct oche_host_params, timer_restart),
+     OCHE_IS_CHOICE(OCHE_TIMER_RESTARTS_AT_PROGRESS, timer_restart_choices),
+     .where = "error-recovery.md#l10",
+     .help = "when the ACK timer begins anew: with progress, or also with each packet that the "
+             "queue pair sends"},
     {OCHE_PARAM(struct oche_host_params, outstanding_reads), OCHE_IS_COUNT(16, 1, 255),
      .where = "our choice",
      .help = "READs that a queue pair may have under way at a time (verbs: max_rd_atomic)"},
@@ -115,6 +122,7 @@ struct oche_nic_habits oche_host_habits(const struct oche_host_params *params)
         .limiter_lag_bytes = (uint32_t)params->limiter_lag_bytes,
         .resend_one_verb_at_a_time = params->resend_one_verb_at_a_time,
         .own_timeouts = params->timeouts == OCHE_TIMEOUTS_CONNECTX,
+        .timed_from_last_packet = params->timer_restart == OCHE_TIMER_RESTARTS_AT_PACKETS,
     };
 }
 

@@ -34,9 +34,10 @@ struct oche_host_params {
     oche_time ack_timeout;        /* 0, auto: the network's, oche_world_ack_timeout */
     uint64_t retry_count;         /* 0 … 7 as in verbs; more: no limit */
     uint64_t ecn_threshold_bytes; /* the NIC marks packets while its backlog is above this */
-    uint64_t limiter_lag_bytes;   /* these three: struct oche_nic_habits */
+    uint64_t limiter_lag_bytes;   /* these four: struct oche_nic_habits */
     bool resend_one_verb_at_a_time;
     uint32_t timeouts;          /* enum oche_host_timeouts */
+    uint32_t timer_restart;     /* enum oche_host_timer_restart */
     uint64_t outstanding_reads; /* READs that a queue pair may have outstanding, at either end */
     oche_time pfc_response;
     oche_time feedback_jitter; /* ACK, NAK and CNP are delayed by at most this much */
@@ -51,6 +52,7 @@ extern const struct oche_param_table oche_host_params;
 #define OCHE_HOST_RETRIES_NO_LIMIT 1000000
 
 enum oche_host_timeouts { OCHE_TIMEOUTS_AS_ASKED, OCHE_TIMEOUTS_CONNECTX };
+enum oche_host_timer_restart { OCHE_TIMER_RESTARTS_AT_PROGRESS, OCHE_TIMER_RESTARTS_AT_PACKETS };
 
 #define OCHE_DATA_CLASS    0
 #define OCHE_CONTROL_CLASS 1 /* only without lanes; with lanes see struct oche_host_shared */

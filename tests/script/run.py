@@ -505,7 +505,8 @@ def test_idle_under_rogue(work):
                    "workload: {type: incast, degree: 4, bytes: 200KB, period: 4ms}\n"
                    "loss: {probability: 2%}\n")
     keys = {"ack_every": "7", "ack_priority": "false", "window": "5", "ack_timeout": "300us",
-            "resend_one_verb_at_a_time": "true", "timeouts": "connectx", "retry_count": "0"}
+            "resend_one_verb_at_a_time": "true", "timeouts": "connectx",
+            "timer_restart": "packet", "retry_count": "0"}
 
     def run(scheme, *options):
         text = oche(path, "--out", os.path.join(work, "idle"), "--set",

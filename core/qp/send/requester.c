@@ -357,6 +357,15 @@ static inline void expect_ack(struct oche_qp *qp, uint32_t psn, oche_time now)
     timers_want(qp, snd(qp)->ack_deadline);
 }
 
+/* Makes the ACK timer begin anew, if it runs. */
+static OCHE_NOINLINE void restart_timer(struct oche_qp *qp, oche_time now)
+{
+    if (snd(qp)->ack_deadline == OCHE_NEVER)
+        return;
+    snd(qp)->ack_deadline = oche_time_add(now, ack_wait(qp));
+    timers_want(qp, snd(qp)->ack_deadline); /* the wait may be shorter than before */
+}
+
 void requester_asked(struct oche_qp *qp, uint32_t psn, oche_time now)
 {
     expect_ack(qp, psn, now);
@@ -552,10 +561,7 @@ static OCHE_NOINLINE void transmit_hole(struct oche_qp *qp, struct oche_packet *
     packet->reth.dma_length = bytes_asked(qp, first, end, entry->length - offset);
     snd(qp)->resent_for = OCHE_RESENT_RESPONSES;
     trace_sent(qp, packet, now);
-    if (snd(qp)->ack_deadline != OCHE_NEVER) { /* the answer that was waited for comes later */
-        snd(qp)->ack_deadline = oche_time_add(now, ack_wait(qp));
-        timers_want(qp, snd(qp)->ack_deadline); /* the wait may be shorter than before */
-    }
+    restart_timer(qp, now); /* the answer that was waited for comes later */
     pieces_asked(qp, now);
 }
 
@@ -702,6 +708,8 @@ bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_tim
         transmit_read_or_atomic(qp, packet, now);
     else if (!transmit_data(qp, packet, now))
         return false;
+    if (OCHE_UNLIKELY(snd(qp)->timed_from_last_packet))
+        restart_timer(qp, now);
     if (oche_psn_diff(snd(qp)->tx.next, snd(qp)->tx.high) > 0)
         snd(qp)->tx.high = snd(qp)->tx.next;
     bool whole = snd(qp)->cursor_offset >= snd(qp)->cursor_length;

@@ -116,6 +116,7 @@ void sender_create(struct oche_qp *qp, const struct oche_qp_config *config, size
     half->max_inline_bytes = (uint16_t)config->max_inline_bytes;
     half->resends_singly = nic->habits.resend_one_verb_at_a_time;
     half->own_timeouts = nic->habits.own_timeouts;
+    half->timed_from_last_packet = nic->habits.timed_from_last_packet;
     half->rate_limit_bps = UINT64_MAX;
     half->pace_rate_bps = nic->line_rate_bps;
     half->tx.params = nic->recovery_params;

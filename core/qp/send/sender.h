@@ -88,7 +88,8 @@ struct sender {
     uint8_t supplied : 1;   /* the program makes its data at supply_bps */
     uint8_t limit_lags : 1; /* rate_limit_bps takes effect after limit_lag_bytes */
     uint8_t resends_singly : 1, own_timeouts : 1; /* as in struct oche_nic_habits */
-    uint8_t doubts;                               /* enum doubts: recovery's `judge` will say */
+    uint8_t doubts : 2;                           /* enum doubts: recovery's `judge` will say */
+    uint8_t timed_from_last_packet : 1;           /* as in struct oche_nic_habits */
     uint32_t last_ack_request;                    /* PSN of the last packet that asked for an ACK */
 
     /* Line 2: what does not change with every packet. */

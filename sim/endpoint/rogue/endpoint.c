@@ -44,8 +44,8 @@ static const char *check(const void *params)
 static const char *idles(const void *params, const char *key)
 {
     static const char *const of_acks[] = {
-        "recovery",    "ack_every", "ack_priority", "window", "resend_one_verb_at_a_time",
-        "ack_timeout", "timeouts",  "retry_count"};
+        "recovery",    "ack_every", "ack_priority",  "window",     "resend_one_verb_at_a_time",
+        "ack_timeout", "timeouts",  "timer_restart", "retry_count"};
     const struct oche_rogue_params *p = params;
 
     for (size_t i = 0; p->library.transport == ROGUE_UC && i < OCHE_COUNT_OF(of_acks); i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Habits of some RNICs (rogue.md#habits): a rate limit takes effect late, messages are resent one
- * at a time, ACK timeouts have fixed values.
+ * at a time, ACK timeouts have fixed values; or the ACK timer begins anew at each packet
+ * (error-recovery.md#l10).
  */
 #include "tests/support/test.h"
 
@@ -143,12 +144,95 @@ static void test_own_timeouts(void **state)
     }
 }
 
+static enum pair_fate lose_answers(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    (void)packet;
+    return from == 1 ? PAIR_DROP : PAIR_PASS;
+}
+
+/*
+ * A message of 16 packets, each 89 us after the one before, no answer, and an ACK timeout of 500
+ * us. A plain NIC goes back in the middle, 500 us after the first packet that asked for an ACK.
+ * With the habit each pass sends the whole message, and the next one begins 500 us after its last
+ * packet.
+ */
+static void test_timed_from_last_packet(void **state)
+{
+    enum { PACKETS = 16, ASKS = 2, PASSES = 3 };
+    const oche_time timeout = 500 * OCHE_US;
+
+    (void)state;
+    for (int habit = 0; habit < 2; habit++) {
+        struct pair_options options = {.habits = {.timed_from_last_packet = habit},
+                                       .ack_every = ASKS,
+                                       .retry_count = PASSES - 1};
+        struct pair *pair = pair_open(&options);
+        seen.count = 0;
+        pair->tap = note;
+        pair->fate = lose_answers;
+        oche_qp_set_rate_limit(pair->side[0].qp[0], SLOW / 10, pair->now);
+        post(pair, PACKETS);
+        pair_run_quiet(pair);
+        uint32_t passes = 0, first = 0;
+        for (uint32_t i = 1; i <= seen.count; i++) {
+            if (i < seen.count && seen.psn[i] == seen.psn[i - 1] + 1)
+                continue;
+            passes++;
+            assert_int_equal(i - first == PACKETS, habit);
+            /* the first packet of a pass after a timeout asks for an ACK */
+            const uint32_t timed = habit ? i - 1 : passes == 1 ? ASKS - 1 : first;
+            if (i < seen.count) /* in the middle of a message pacing may delay what is sent again */
+                assert_in_range(seen.when[i] - seen.when[timed], timeout,
+                                timeout + (habit ? 0 : 89 * OCHE_US));
+            first = i;
+        }
+        assert_int_equal(passes, PASSES);
+        assert_int_equal(pair->side[0].timeouts, PASSES);
+        pair_expect(pair, 0, 0, OCHE_STATUS_RETRY_EXCEEDED);
+        pair_close(pair);
+    }
+}
+
+static enum pair_fate lose_last_ack(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    return from == 1 && packet->psn == 3 && pair->side[0].timeouts == 0 ? PAIR_DROP : PAIR_PASS;
+}
+
+/*
+ * Progress restarts the timer with the habit, too. Four packets leave at once and the last ACK is
+ * lost; the timeout counts from the ACK before it, which comes a round trip of 400 us after.
+ */
+static void test_progress_restarts(void **state)
+{
+    const oche_time delay = 200 * OCHE_US;
+
+    (void)state;
+    for (int habit = 0; habit < 2; habit++) {
+        struct pair_options options = {
+            .habits = {.timed_from_last_packet = habit}, .ack_every = 1, .delay = delay};
+        struct pair *pair = pair_open(&options);
+        seen.count = 0;
+        pair->tap = note;
+        pair->fate = lose_last_ack;
+        post(pair, 4);
+        pair_run_quiet(pair);
+        pair_expect(pair, 0, 0, OCHE_STATUS_SUCCESS);
+        assert_int_equal(seen.count, 5);
+        assert_int_equal(seen.psn[4], 3);
+        assert_in_range(seen.when[4] - seen.when[2], 2 * delay + 500 * OCHE_US,
+                        2 * delay + 501 * OCHE_US);
+        pair_close(pair);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limiter_lag),
-        cmocka_unit_test(test_one_verb_at_a_time),
-        cmocka_unit_test(test_own_timeouts),
+        cmocka_unit_test(test_limiter_lag),       cmocka_unit_test(test_one_verb_at_a_time),
+        cmocka_unit_test(test_own_timeouts),      cmocka_unit_test(test_timed_from_last_packet),
+        cmocka_unit_test(test_progress_restarts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
