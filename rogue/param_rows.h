@@ -10,6 +10,7 @@
 
 extern const char *const rogue_first_batch_names[];
 extern const char *const rogue_transport_names[];
+extern const char *const rogue_vegas_divisor_names[];
 
 /* clang-format off */
 #define ROGUE_PARAM_ROWS \
@@ -43,6 +44,11 @@ extern const char *const rogue_transport_names[];
      .help = "packets in queues above which the window shrinks by one packet"}, \
     {OCHE_PARAM(struct rogue_params, gamma), OCHE_IS_REAL(1, 0, 1e6), .where = "rogue.md#r3", \
      .help = "packets in queues above which slow start ends"}, \
+    {OCHE_PARAM(struct rogue_params, vegas_divisor), \
+     OCHE_IS_CHOICE(ROGUE_BY_RTT, rogue_vegas_divisor_names), \
+     .where = "RoGUE sec 3.3; rogue.md#r29", \
+     .help = "packets in queues are window * (RTT - base RTT) over this: rtt, as in TCP Vegas; " \
+             "base_rtt, as in Linux"}, \
     {OCHE_PARAM(struct rogue_params, initial_packets), OCHE_IS_COUNT(10, 1, 1000000), \
      .where = "RoGUE sec 3.3", .help = "initial window in packets"}, \
     {OCHE_PARAM(struct rogue_params, packet_bytes), OCHE_IS_BYTES(0, 0, 1 << 30), \

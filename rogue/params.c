@@ -11,6 +11,7 @@
 
 const char *const rogue_transport_names[] = {"rc", "uc", NULL};
 const char *const rogue_first_batch_names[] = {"window", "segment", NULL};
+const char *const rogue_vegas_divisor_names[] = {"rtt", "base_rtt", NULL};
 
 static const struct oche_param rows[] = {
     ROGUE_PARAM_ROWS,

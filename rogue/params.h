@@ -13,6 +13,7 @@ struct rogue_params {
     bool anchor_after_hold_off;
     uint32_t first_batch; /* enum rogue_first_batch */
     double alpha, beta, gamma;
+    uint32_t vegas_divisor; /* enum rogue_vegas_divisor */
     uint64_t initial_packets;
     uint64_t packet_bytes; /* 0: the path MTU; OCHE_NEVER: by line rate (rogue_packet_bytes) */
     double most_window;    /* in bandwidth-delay products; 0: no limit */
@@ -34,6 +35,7 @@ struct rogue_params {
 
 enum rogue_transport { ROGUE_RC, ROGUE_UC };
 enum rogue_first_batch { ROGUE_FIRST_WINDOW, ROGUE_FIRST_SEGMENT };
+enum rogue_vegas_divisor { ROGUE_BY_RTT, ROGUE_BY_BASE_RTT };
 
 extern const struct oche_param_table rogue_param_table;
 

@@ -84,13 +84,18 @@ static bool set_rate(struct rogue_window *window, bool in_steps)
     return rate != before;
 }
 
-/* Returns the number of packets that the flow keeps in queues (rogue.md#vegas). */
+/*
+ * Returns the number of packets that the flow keeps in queues (rogue.md#vegas). Over the base RTT,
+ * as in Linux, it is larger by the factor RTT / base RTT (rogue.md#r29).
+ */
 static double queued_packets(const struct rogue_window *window)
 {
     double rtt = (double)window->rtt, base = (double)base_of(window);
+    double divisor = window->params->vegas_divisor == ROGUE_BY_BASE_RTT ? base : rtt;
 
-    return rtt <= base ? 0.0
-                       : (double)window->bytes * (rtt - base) / rtt / (double)window->packet_bytes;
+    if (rtt <= base)
+        return 0.0;
+    return (double)window->bytes * (rtt - base) / divisor / (double)window->packet_bytes;
 }
 
 static void slow_start(struct rogue_window *window, double queued, uint64_t batch_bytes)

@@ -69,6 +69,7 @@ static void choose_params(struct model *model)
     p->hold_off_bytes = coin(model) ? 160000 : 0;
     p->resync_interval = (50 + below(model, 2000)) * OCHE_US;
     p->clamp = coin(model);
+    p->vegas_divisor = (uint32_t)below(model, 2);
     p->hold_ends = coin(model);
     p->fruitless_switches = below(model, 8) == 0 ? 1 + below(model, 5) : UINT32_MAX;
     if (below(model, 8) == 0)

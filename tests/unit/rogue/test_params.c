@@ -20,6 +20,7 @@ static void defaults_are_the_papers(void **state)
     assert_int_equal(p.least_batches, 2);
     assert_int_equal(p.first_batch, ROGUE_FIRST_WINDOW);
     assert_true(p.alpha == 2 && p.beta == 4 && p.gamma == 1);
+    assert_int_equal(p.vegas_divisor, ROGUE_BY_RTT);
     assert_int_equal(p.initial_packets, 10);
     assert_true(p.most_window == 2);
     assert_int_equal(p.least_rate, 10 * OCHE_MBPS);

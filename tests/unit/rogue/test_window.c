@@ -139,6 +139,64 @@ static void vegas_steps(void **state)
     }
 }
 
+/*
+ * Over the base RTT, as in Linux, packets in queues are window x (RTT - base) / base. One or two
+ * packets may fill queues then, and shrink (rogue.md#r29).
+ */
+static void vegas_steps_over_the_base_rtt(void **state)
+{
+    static const struct {
+        uint64_t packets;
+        oche_time base, rtt;
+        int step;
+    } rows[] = {
+        {10, 100 * OCHE_US, 100 * OCHE_US, 1},
+        {10, 100 * OCHE_US, 120 * OCHE_US - OCHE_NS, 1},
+        {10, 100 * OCHE_US, 120 * OCHE_US, 0}, /* 2 packets */
+        {10, 100 * OCHE_US, 140 * OCHE_US, 0}, /* 4 */
+        {10, 100 * OCHE_US, 140 * OCHE_US + OCHE_NS, -1},
+        {10, 60 * OCHE_US, 100 * OCHE_US, -1}, /* 6.7; by the RTT 4 */
+        {2, 100 * OCHE_US, 300 * OCHE_US, 0},  /* 4; by the RTT 1.3 */
+        {2, 100 * OCHE_US, 300 * OCHE_US + OCHE_NS, -1},
+        {2, 100 * OCHE_US, 200 * OCHE_US - OCHE_NS, 1},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < OCHE_COUNT_OF(rows); i++) {
+        struct rogue_window w;
+
+        steady(&w, rows[i].packets, rows[i].base);
+        params.vegas_divisor = ROGUE_BY_BASE_RTT;
+        params.most_window = 0;
+        rogue_window_sample(&w, rows[i].rtt, SEGMENT, true, 0);
+        if ((int64_t)w.bytes != ((int64_t)rows[i].packets + rows[i].step) * MTU)
+            fail_msg("row %u: %llu bytes", i, (unsigned long long)w.bytes);
+    }
+}
+
+/* The bound of the base RTT counts in the divisor, too; slow start ends by the same number. */
+static void the_divisor_is_the_base_rtt_in_use(void **state)
+{
+    struct rogue_window w;
+
+    (void)state;
+    steady(&w, 10, 10 * OCHE_US);
+    params.vegas_divisor = ROGUE_BY_BASE_RTT;
+    params.least_base_rtt = 100 * OCHE_US;
+    rogue_window_sample(&w, 141 * OCHE_US, SEGMENT, true, 0); /* 4.1; over 10 us it were 41 */
+    assert_int_equal(w.bytes, 9 * MTU);
+    rogue_window_sample(&w, 130 * OCHE_US, SEGMENT, true, 0); /* 2.7 */
+    assert_int_equal(w.bytes, 9 * MTU);
+
+    begin(&w);
+    params.vegas_divisor = ROGUE_BY_BASE_RTT;
+    w.base_rtt = 100 * OCHE_US;
+    rogue_window_sample(&w, 110 * OCHE_US, SEGMENT, true, 0); /* just one packet */
+    assert_true(w.slow_start);
+    rogue_window_sample(&w, 106 * OCHE_US, SEGMENT, true, 0); /* 1.2 of 20 */
+    assert_false(w.slow_start);
+}
+
 static void rate_is_window_over_base_rtt(void **state)
 {
     struct rogue_window w;
@@ -384,6 +442,7 @@ static void bounds_hold(void **state)
 
         begin(&w);
         params.clamp = oche_random_below(&random, 2) == 0;
+        params.vegas_divisor = (uint32_t)oche_random_below(&random, 2);
         params.most_window = (double)oche_random_below(&random, 3);
         params.least_base_rtt = oche_random_below(&random, 100) * OCHE_US;
         params.rate_step = 1000 + oche_random_below(&random, 2 * OCHE_GBPS);
@@ -405,6 +464,8 @@ int main(void)
                                        cmocka_unit_test(slow_start_has_no_steps),
                                        cmocka_unit_test(slow_start_ends),
                                        cmocka_unit_test(vegas_steps),
+                                       cmocka_unit_test(vegas_steps_over_the_base_rtt),
+                                       cmocka_unit_test(the_divisor_is_the_base_rtt_in_use),
                                        cmocka_unit_test(rate_is_window_over_base_rtt),
                                        cmocka_unit_test(rate_changes_in_steps),
                                        cmocka_unit_test(floors),
