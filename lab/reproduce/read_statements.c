@@ -173,26 +173,56 @@ void oche_paper_statements_close(struct oche_paper_statements *statements)
 
 /* ---- against the figures ---- */
 
-static bool has_claim(const struct oche_study *study, const char *name)
+static const struct oche_claim *find_claim(const struct oche_study *study, const char *name)
 {
     for (size_t c = 0; c < study->claim_count; c++)
         if (strcmp(study->claims[c].name, name) == 0)
-            return true;
-    return false;
+            return &study->claims[c];
+    return NULL;
 }
 
-static bool check_claim(const struct oche_reader *reader, const struct oche_statement_claim *claim,
+static bool unknown_claim(const struct oche_reader *reader,
+                          const struct oche_statement_claim *claim, const struct oche_study *study)
+{
+    const char **names = oche_read_alloc(reader, study->claim_count, sizeof(*names));
+
+    for (size_t c = 0; c < study->claim_count; c++)
+        names[c] = study->claims[c].name;
+    return oche_read_unknown(reader, claim->node, NULL, claim->claim, "a claim of the figure",
+                             names, study->claim_count);
+}
+
+/*
+ * Rejects a claim that is no word of the paper. A claim from memory decides only statements from
+ * memory, which are counted apart.
+ */
+static bool check_source(const struct oche_reader *reader, const struct oche_statement *statement,
+                         const struct oche_statement_claim *claim, enum oche_source source)
+{
+    if (source == OCHE_SOURCE_OWN)
+        return OCHE_READ_FAIL(reader, claim->node, NULL,
+                              "%s/%s is this project's own claim; a statement is decided by the "
+                              "paper's",
+                              claim->figure, claim->claim);
+    if (source == OCHE_SOURCE_MEMORY && statement->source != OCHE_SOURCE_MEMORY)
+        return OCHE_READ_FAIL(reader, claim->node, NULL,
+                              "%s/%s is a claim from memory; a statement with source: %s is "
+                              "decided by claims of the paper's text or plots",
+                              claim->figure, claim->claim, oche_source_names[statement->source]);
+    return true;
+}
+
+static bool check_claim(const struct oche_reader *reader, const struct oche_statement *statement,
+                        const struct oche_statement_claim *claim,
                         const struct oche_study *const *studies, size_t count)
 {
     for (size_t s = 0; s < count; s++) {
-        if (strcmp(studies[s]->name, claim->figure) != 0 || has_claim(studies[s], claim->claim))
+        if (strcmp(studies[s]->name, claim->figure) != 0)
             continue;
-        const char **names = oche_read_alloc(reader, studies[s]->claim_count, sizeof(*names));
+        const struct oche_claim *found = find_claim(studies[s], claim->claim);
 
-        for (size_t c = 0; c < studies[s]->claim_count; c++)
-            names[c] = studies[s]->claims[c].name;
-        return oche_read_unknown(reader, claim->node, NULL, claim->claim, "a claim of the figure",
-                                 names, studies[s]->claim_count);
+        return found != NULL ? check_source(reader, statement, claim, found->source)
+                             : unknown_claim(reader, claim, studies[s]);
     }
     return true;
 }
@@ -215,7 +245,8 @@ bool oche_paper_statements_check(const struct oche_paper_statements *statements,
 
     for (size_t i = 0; i < statements->count; i++)
         for (size_t c = 0; c < statements->all[i].claim_count; c++)
-            if (!check_claim(&reader, &statements->all[i].claims[c], studies, count))
+            if (!check_claim(&reader, &statements->all[i], &statements->all[i].claims[c], studies,
+                             count))
                 return false;
     for (size_t i = 0; count == paper->figure_count && i < statements->declared_count; i++) {
         const struct oche_declared *declared = &statements->declared[i];

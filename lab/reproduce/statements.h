@@ -52,9 +52,10 @@ bool oche_paper_statements_parse(struct oche_paper_statements *statements,
 void oche_paper_statements_close(struct oche_paper_statements *statements);
 
 /*
- * Returns true if each figure that is named and that is among `studies` has the claim, and, if
- * `studies` are all figures of the paper, if some figure has each declared reading. Else returns
- * false, with an error.
+ * Checks the statements against figures. Each figure that is named and that is among `studies` must
+ * have the claim. No claim may be this project's own; a claim from memory may decide only a
+ * statement from memory. If `studies` are all figures of the paper, some figure must have each
+ * declared reading. Returns false, with an error, if one of these fails.
  */
 bool oche_paper_statements_check(const struct oche_paper_statements *statements,
                                  const struct oche_study *const *studies, size_t count,

@@ -2,6 +2,7 @@
 /* Statements: their file, what of it is refused, and the verdicts that claims give them. */
 #include "lab/reproduce/statements.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/test.h"
@@ -121,6 +122,68 @@ static void test_statements_are_checked_against_figures(void **state)
     oche_paper_close(paper);
 }
 
+/* Figure f with the claims "ours" and "remembered", which no statement of the text may rest on. */
+static const char other_claims[] =
+    "  - {name: ours, text: t, kind: value, quantity: speed, place: p, source: own, confidence: "
+    "high,\n"
+    "     published: 1Gbps, tolerance: {relative: 0.1, in_shape: 0.2}}\n"
+    "  - {name: remembered, text: t, kind: value, quantity: speed, place: p, source: memory,\n"
+    "     confidence: high, published: 1Gbps, tolerance: {relative: 0.1, in_shape: 0.2}}\n"
+    "  - {name: drawn, text: t, kind: value, quantity: speed, place: p, source: plot, confidence: "
+    "high,\n"
+    "     published: 1Gbps, tolerance: {relative: 0.1, in_shape: 0.2}}\n";
+
+/* A statement is the paper's, so that its claims are; memory decides only what is from memory. */
+static void test_only_claims_of_the_paper_decide(void **state)
+{
+    static const struct {
+        const char *source, *claims, *error; /* error: NULL: none */
+    } rows[] = {
+        {"text", "[f/one, f/ours]",
+         "p/statements.yaml:2: statements[0].decided_by[1]: f/ours is this project's own claim; a "
+         "statement is decided by the paper's"},
+        {"memory", "f/ours",
+         "p/statements.yaml:2: statements[0].decided_by: f/ours is this project's own claim; a "
+         "statement is decided by the paper's"},
+        {"text", "[f/remembered]",
+         "p/statements.yaml:2: statements[0].decided_by[0]: f/remembered is a claim from memory; a "
+         "statement with source: text is decided by claims of the paper's text or plots"},
+        {"plot", "[f/remembered]",
+         "p/statements.yaml:2: statements[0].decided_by[0]: f/remembered is a claim from memory; a "
+         "statement with source: plot is decided by claims of the paper's text or plots"},
+        {"memory", "[f/one, f/remembered]", NULL},
+        {"text", "[f/one, f/drawn]", NULL},
+    };
+    struct oche_paper *paper = paper_open();
+    char *text = NULL;
+
+    (void)state;
+    assert_true(asprintf(&text, "%s%s", figure_text, other_claims) > 0);
+    struct oche_study *study = oche_study_parse(paper, "p/figures/f.yaml", text, false, &error);
+
+    if (study == NULL)
+        fail_msg("%s", error.text);
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
+        struct oche_paper_statements statements;
+        char file[200];
+
+        snprintf(file, sizeof(file),
+                 "statements:\n  - {name: a, text: t, place: p, published: 3, source: %s, "
+                 "decided_by: %s}\n",
+                 rows[i].source, rows[i].claims);
+        parse(&statements, paper, file);
+        assert_int_equal(oche_paper_statements_check(
+                             &statements, (const struct oche_study *[]){study}, 1, paper, &error),
+                         rows[i].error == NULL);
+        if (rows[i].error != NULL)
+            assert_string_equal(error.text, rows[i].error);
+        oche_paper_statements_close(&statements);
+    }
+    oche_study_close(study);
+    free(text);
+    oche_paper_close(paper);
+}
+
 /* ---- verdicts ---- */
 
 #define LINE(figure_, claim_, reading_, finding_, unsure_)                                         \
@@ -225,6 +288,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_statements_are_refused_with_their_line),
         cmocka_unit_test(test_statements_are_checked_against_figures),
+        cmocka_unit_test(test_only_claims_of_the_paper_decide),
         cmocka_unit_test(test_claims_decide),
         cmocka_unit_test(test_statements_are_counted),
     };
