@@ -2,6 +2,7 @@
 /* Prints the findings of a figure as tables and lists. */
 #include "cli/reproduce/print.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "cli/reproduce/print_tally.h"
@@ -119,6 +120,63 @@ static void print_claims(const struct oche_findings *findings, FILE *out)
     print_key(findings, drawn, out);
 }
 
+/* ---- curves ---- */
+
+static bool is_of_curves(const struct oche_claim *claim)
+{
+    return claim->kind->conditions == OCHE_CONDITIONS_CURVES;
+}
+
+/* True if both claims are about the same quantity along the same axis. */
+static bool is_same_plot(const struct oche_claim *claim, const struct oche_claim *other)
+{
+    return is_of_curves(other) && other->quantity == claim->quantity &&
+           other->along == claim->along;
+}
+
+/* Prints "ordering holds at 5 of 6 points" or "factor 2.1 (published 2.5)", and the claim. */
+static void print_curve(const struct oche_findings *findings, size_t number, FILE *out)
+{
+    const struct oche_study *study = findings->study;
+    const struct oche_claim *claim = &study->claims[number];
+    const struct oche_judgement *judged = &findings->judged[number];
+    const char *measured = isnan(judged->measured) ? "not measured" : NULL;
+    const struct oche_words words = oche_measured_words(study, claim, judged);
+
+    if (claim->kind->band == OCHE_BAND_POINTS)
+        fprintf(out, "    ordering %s%s", measured != NULL ? "" : "holds at ",
+                measured != NULL ? measured : words.text);
+    else
+        fprintf(out, "    factor %s (published %s)", measured != NULL ? measured : words.text,
+                oche_published_words(study, claim).text);
+    fprintf(out, ": %s\n", claim->text);
+}
+
+/* Prints the verdicts about curves again, plot by plot. */
+static void print_curves(const struct oche_findings *findings, FILE *out)
+{
+    const struct oche_study *study = findings->study;
+    bool any = false;
+
+    for (size_t c = 0; c < study->claim_count; c++) {
+        const struct oche_claim *claim = &study->claims[c];
+        bool first = is_of_curves(claim);
+
+        for (size_t before = 0; first && before < c; before++)
+            first = !is_same_plot(claim, &study->claims[before]);
+        if (!first)
+            continue;
+        fprintf(out, "%s  %s, along %s\n", any ? "" : "\ncurves:\n", claim->quantity->label,
+                study->axes[claim->along].key);
+        any = true;
+        for (size_t same = c; same < study->claim_count; same++)
+            if (is_same_plot(claim, &study->claims[same]))
+                print_curve(findings, same, out);
+    }
+}
+
+/* ---- explanations ---- */
+
 /* Returns the claim's explanation if the verdict needs one; else NULL. */
 static const char *explanation_of(const struct oche_findings *findings, size_t c)
 {
@@ -210,6 +268,7 @@ void oche_reproduce_print(const struct oche_findings *findings, const char *tole
     else
         fprintf(out, "claims and tolerances: commit %.12s\n\n", tolerances_commit);
     print_claims(findings, out);
+    print_curves(findings, out);
     for (size_t a = 0; a < study->also_count; a++)
         print_reading(findings, a, out);
     print_explanations(findings, out);

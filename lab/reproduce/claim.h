@@ -15,6 +15,9 @@
  *     near        it is the same at all conditions of `of`, within a margin
  *     outside     cannot be measured here: listed with the reason, and not judged
  *     falls_from  along an axis, the first value at which it is below `below` is `published`
+ *     ordering    along an axis, curve after curve of `of` is below the one before, by a margin
+ *     factor      along an axis, the first curve of `of` over the second is `published`: the median
+ *                 of the points, or the smallest or largest
  */
 #ifndef OCHE_LAB_REPRODUCE_CLAIM_H
 #define OCHE_LAB_REPRODUCE_CLAIM_H
@@ -23,15 +26,21 @@
 #include "lab/reproduce/samples.h"
 
 enum oche_conditions {
-    OCHE_CONDITIONS_NONE,  /* no quantity, place or tolerance */
-    OCHE_CONDITIONS_ONE,   /* key: at */
-    OCHE_CONDITIONS_TWO,   /* keys: at, than */
-    OCHE_CONDITIONS_LIST,  /* key: of */
-    OCHE_CONDITIONS_ALONG, /* all values of an axis that are run, in ascending order */
+    OCHE_CONDITIONS_NONE,   /* no quantity, place or tolerance */
+    OCHE_CONDITIONS_ONE,    /* key: at */
+    OCHE_CONDITIONS_TWO,    /* keys: at, than */
+    OCHE_CONDITIONS_LIST,   /* key: of */
+    OCHE_CONDITIONS_ALONG,  /* all values of an axis that are run, in ascending order */
+    OCHE_CONDITIONS_CURVES, /* keys: of, along; the curves at each value of an axis */
 };
 
 /* How a tolerance is given, which determines the keys it may have. */
-enum oche_band { OCHE_BAND_DISTANCE, OCHE_BAND_MARGIN, OCHE_BAND_FACTOR };
+enum oche_band {
+    OCHE_BAND_DISTANCE,
+    OCHE_BAND_MARGIN,
+    OCHE_BAND_FACTOR,
+    OCHE_BAND_POINTS, /* a margin at each point; in shape: the share of points that suffices */
+};
 
 enum oche_finding {
     OCHE_FINDING_REPRODUCED,
@@ -56,6 +65,7 @@ struct oche_claim_kind {
     /* key that holds the paper's number: "published" or "bound"; NULL: the kind has no number */
     const char *published;
     bool limited; /* it may have the key "limit" */
+    bool takes;   /* it may have the key "take" */
     /*
      * Computes the shown number and its verdict. `values` has one value per condition (or per
      * quantity, if the claim compares several); NAN: no data. NULL for CONDITIONS_NONE.
@@ -72,6 +82,12 @@ const struct oche_claim_kind *oche_claim_kind_find(const char *name);
 
 /* Returns the quantity that the claim measures at condition number `condition`. */
 const struct oche_quantity *oche_claim_quantity(const struct oche_claim *claim, size_t condition);
+
+/*
+ * Returns how many points the curves have that the claim is about; those that this mode does not
+ * run are left out.
+ */
+size_t oche_claim_points(const struct oche_study *study, const struct oche_claim *claim);
 
 /*
  * Returns the unit of the shown number: the unit of the quantity or of an axis, or "ratio", or

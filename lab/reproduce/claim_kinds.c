@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of claims: one small function each, and a table of all. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lab/reproduce/claim.h"
@@ -215,6 +216,134 @@ static struct oche_reading_of read_falls_from(const struct oche_claim *claim,
     return any ? never : no_data;
 }
 
+/* ---- curves ---- */
+
+/* True if this mode runs all combinations of the condition. */
+static bool is_run(const struct oche_study *study, const struct oche_condition *at)
+{
+    for (size_t c = 0; c < study->combination_count; c++) {
+        const struct oche_combination *combination = &study->combinations[c];
+        bool part = combination->repeats == 0;
+
+        for (size_t a = 0; part && a < study->axis_count; a++) {
+            bool named = false;
+
+            for (size_t v = 0; v < at->axis[a].count; v++)
+                named |= at->axis[a].values[v] == combination->value[a];
+            part = named;
+        }
+        if (part)
+            return false;
+    }
+    return true;
+}
+
+/* True if all curves have the point that begins at this condition. */
+static bool is_point(const struct oche_study *study, const struct oche_claim *claim, size_t first)
+{
+    for (size_t c = 0; c < claim->curves; c++)
+        if (!is_run(study, &claim->at[first + c]))
+            return false;
+    return true;
+}
+
+size_t oche_claim_points(const struct oche_study *study, const struct oche_claim *claim)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < claim->at_count; i += claim->curves)
+        count += is_point(study, claim, i);
+    return count;
+}
+
+/* True if each curve is above the next by more than the margin, a share of the larger value. */
+static bool is_ordered(const double *values, size_t count, double margin)
+{
+    for (size_t i = 0; i + 1 < count; i++) {
+        const double most = fmax(fabs(values[i]), fabs(values[i + 1]));
+
+        if (!(lead(values[i], values[i + 1]) > (isinf(most) ? 0 : margin * most)))
+            return false;
+    }
+    return true;
+}
+
+/* Shows at which share of the points the curves have this order. */
+static struct oche_reading_of read_ordering(const struct oche_claim *claim,
+                                            const struct oche_study *study, const double *values)
+{
+    const size_t points = oche_claim_points(study, claim);
+    size_t ordered = 0;
+
+    if (points == 0)
+        return no_data;
+    for (size_t i = 0; i < claim->at_count; i += claim->curves) {
+        if (!is_point(study, claim, i))
+            continue;
+        for (size_t c = 0; c < claim->curves; c++)
+            if (isnan(values[i + c]))
+                return no_data;
+        ordered += is_ordered(&values[i], claim->curves, claim->tolerance.reproduced);
+    }
+    const double share = (double)ordered / (double)points;
+
+    return (struct oche_reading_of){.shown = share,
+                                    .finding = ordered == points ? OCHE_FINDING_REPRODUCED
+                                               : share >= claim->tolerance.in_shape
+                                                   ? OCHE_FINDING_IN_SHAPE
+                                                   : OCHE_FINDING_NOT_REPRODUCED};
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Returns the number that the claim takes of `count` ratios, which it sorts. */
+static double take_of(const struct oche_claim *claim, double *ratios, size_t count)
+{
+    qsort(ratios, count, sizeof(*ratios), compare_numbers);
+    switch (claim->take) {
+    case OCHE_TAKE_SMALLEST:
+        return ratios[0];
+    case OCHE_TAKE_LARGEST:
+        return ratios[count - 1];
+    default:
+        return (ratios[(count - 1) / 2] + ratios[count / 2]) / 2;
+    }
+}
+
+/* As for a ratio: without a meaning if a divisor is negative, and none if it is 0. */
+static struct oche_reading_of read_factor(const struct oche_claim *claim,
+                                          const struct oche_study *study, const double *values)
+{
+    double *ratios = malloc((claim->at_count / 2 + 1) * sizeof(*ratios));
+    struct oche_reading_of reading = no_data;
+    size_t count = 0;
+    bool missing = false, negative = false, infinite = false;
+
+    OCHE_GOT(ratios != NULL);
+    for (size_t i = 0; i < claim->at_count; i += 2) {
+        if (!is_point(study, claim, i))
+            continue;
+        missing |= isnan(values[i]) || isnan(values[i + 1]) || values[i + 1] == 0;
+        negative |= values[i + 1] < 0;
+        infinite |= any_never(&values[i], 2);
+        ratios[count++] = values[i] / values[i + 1];
+    }
+    if (infinite && !missing) {
+        reading = never;
+    } else if (count > 0 && !missing) {
+        reading.shown = take_of(claim, ratios, count);
+        reading.finding =
+            negative ? OCHE_FINDING_NOT_REPRODUCED : near_published(claim, reading.shown);
+    }
+    free(ratios);
+    return reading;
+}
+
 /* ---- the table ---- */
 
 const struct oche_claim_kind oche_claim_kinds[] = {
@@ -265,6 +394,16 @@ const struct oche_claim_kind oche_claim_kinds[] = {
      .published = "published",
      .read = read_falls_from,
      .judge = near_position},
+    {.name = "ordering",
+     .conditions = OCHE_CONDITIONS_CURVES,
+     .band = OCHE_BAND_POINTS,
+     .read = read_ordering},
+    {.name = "factor",
+     .conditions = OCHE_CONDITIONS_CURVES,
+     .published = "published",
+     .takes = true,
+     .read = read_factor,
+     .judge = near_published},
     {.name = "outside", .conditions = OCHE_CONDITIONS_NONE},
 };
 const size_t oche_claim_kind_count = OCHE_COUNT_OF(oche_claim_kinds);
@@ -283,7 +422,10 @@ const char *oche_claim_unit(const struct oche_study *study, const struct oche_cl
         return "count";
     if (claim->kind->conditions == OCHE_CONDITIONS_ALONG)
         return study->axes[claim->along].unit;
-    if (claim->kind->read == read_ratio || claim->kind->read == read_ratio_at_least)
+    if (claim->kind->read == read_ordering)
+        return "ratio";
+    if (claim->kind->read == read_ratio || claim->kind->read == read_ratio_at_least ||
+        claim->kind->read == read_factor)
         return "factor";
     return claim->quantity->unit;
 }

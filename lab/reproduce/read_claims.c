@@ -41,6 +41,7 @@ static bool check_keys(const struct oche_reader *reader, const struct oche_yaml 
         [OCHE_CONDITIONS_TWO] = "than",
         [OCHE_CONDITIONS_LIST] = "of",
         [OCHE_CONDITIONS_ALONG] = "along",
+        [OCHE_CONDITIONS_CURVES] = "of",
     };
     const char *known[20];
     size_t count = 0;
@@ -57,6 +58,10 @@ static bool check_keys(const struct oche_reader *reader, const struct oche_yaml 
         known[count++] = of_conditions[kind->conditions];
     if (kind->conditions == OCHE_CONDITIONS_ALONG)
         known[count++] = "below";
+    if (kind->conditions == OCHE_CONDITIONS_CURVES)
+        known[count++] = "along";
+    if (kind->takes)
+        known[count++] = "take";
     known[count] = NULL;
     return oche_read_keys(reader, map, known);
 }
@@ -191,7 +196,8 @@ static bool read_tolerance(const struct oche_reader *reader, const struct oche_s
     static const char *const of_factor[] = {"factor", "in_shape", NULL};
     static const char *const *const known[] = {[OCHE_BAND_DISTANCE] = of_distance,
                                                [OCHE_BAND_MARGIN] = of_margin,
-                                               [OCHE_BAND_FACTOR] = of_factor};
+                                               [OCHE_BAND_FACTOR] = of_factor,
+                                               [OCHE_BAND_POINTS] = of_margin};
     const struct oche_yaml *node = oche_yaml_find(map, "tolerance");
     struct oche_tolerance *tolerance = &claim->tolerance;
     const char *unit = number_unit(study, claim), *key = known[claim->kind->band][0];
@@ -220,6 +226,12 @@ static bool read_tolerance(const struct oche_reader *reader, const struct oche_s
     if (!read_band(reader, node, key, unit, least, &tolerance->reproduced) ||
         !read_band(reader, node, "in_shape", unit, least, &tolerance->in_shape))
         return false;
+    if (claim->kind->band == OCHE_BAND_POINTS)
+        return (tolerance->reproduced < 1 && tolerance->in_shape > 0.5 &&
+                tolerance->in_shape <= 1) ||
+               OCHE_READ_FAIL(reader, node, "in_shape",
+                              "is the share of points that suffices, above 50 %% and up to "
+                              "100 %%; the margin is a share below 100 %%");
     if (tolerance->in_shape < tolerance->reproduced)
         return OCHE_READ_FAIL(reader, node, "in_shape", "is narrower than %s; make it wider", key);
     return claim->kind->band != OCHE_BAND_DISTANCE || check_width(reader, node, key, claim);
@@ -313,10 +325,25 @@ static bool read_list(const struct oche_reader *reader, const struct oche_study 
         if (!axis && !oche_read_condition(reader, study, of->child[i], true, &each))
             return false;
         claim->at[i] = oche_condition_merge(reader, study, &common, &each);
-        if (!complete(reader, study, axis ? of : of->child[i], claim, &claim->at[i]))
+        if (claim->along == OCHE_ANY &&
+            !complete(reader, study, axis ? of : of->child[i], claim, &claim->at[i]))
             return false;
     }
     return true;
+}
+
+/* Returns the condition with value `v` of the axis `along`. */
+static struct oche_condition at_value(const struct oche_reader *reader,
+                                      const struct oche_study *study,
+                                      const struct oche_condition *condition, size_t along,
+                                      size_t v)
+{
+    struct oche_condition at = oche_no_condition(reader, study);
+    size_t *own = oche_read_alloc(reader, 1, sizeof(*own));
+
+    *own = v;
+    at.axis[along] = (struct oche_condition_term){own, 1};
+    return oche_condition_merge(reader, study, condition, &at);
 }
 
 struct place {
@@ -350,12 +377,8 @@ static bool read_along(const struct oche_reader *reader, struct oche_study *stud
     if (!oche_condition_complete(reader, study, map, claim->along, NULL, &common))
         return false;
     for (size_t v = 0; v < axis->count; v++) {
-        struct oche_condition at = oche_no_condition(reader, study);
-        size_t *own = oche_read_alloc(reader, 1, sizeof(*own));
+        const struct oche_condition at = at_value(reader, study, &common, claim->along, v);
 
-        *own = v;
-        at.axis[claim->along] = (struct oche_condition_term){own, 1};
-        at = oche_condition_merge(reader, study, &common, &at);
         for (size_t a = 0; a < study->axis_count; a++)
             value[a] = at.axis[a].values[0];
         if (oche_study_find(study, value) != NULL)
@@ -374,6 +397,71 @@ static bool read_along(const struct oche_reader *reader, struct oche_study *stud
         if (!complete(reader, study, map, claim, &claim->at[i]))
             return false;
     }
+    return true;
+}
+
+/* True if `at` names the value of the axis, or, if it names none, if each curve is run there. */
+static bool has_point(const struct oche_reader *reader, const struct oche_study *study,
+                      const struct oche_claim *claim, const struct oche_condition *curves, size_t v)
+{
+    const struct oche_condition_term *named = &curves[0].axis[claim->along];
+    size_t *value = oche_read_alloc(reader, study->axis_count, sizeof(*value));
+
+    for (size_t i = 0; i < named->count; i++)
+        if (named->values[i] == v)
+            return true;
+    for (size_t c = 0; named->count == 0 && c < claim->curves; c++) {
+        const struct oche_condition at = at_value(reader, study, &curves[c], claim->along, v);
+        const struct oche_condition whole = oche_condition_merge(reader, study, &study->at, &at);
+
+        for (size_t a = 0; a < study->axis_count; a++)
+            value[a] = whole.axis[a].count > 0 ? whole.axis[a].values[0] : 0;
+        if (oche_study_find(study, value) == NULL)
+            return false;
+    }
+    return named->count == 0;
+}
+
+/*
+ * Reads the curves `of`, and makes a condition of each at every value of the axis `along`: those
+ * that `at` lists, or else all at which each curve is run.
+ */
+static bool read_curves(const struct oche_reader *reader, struct oche_study *study,
+                        const struct oche_yaml *map, struct oche_claim *claim)
+{
+    static const char *const takes[] = {"median", "smallest", "largest", NULL};
+    const struct oche_study_axis *axis = &study->axes[claim->along];
+    unsigned take = OCHE_TAKE_MEDIAN;
+    size_t points = 0;
+
+    if (!oche_read_choice(reader, map, "take", takes, &take) ||
+        !read_list(reader, study, map, claim))
+        return false;
+    claim->take = (enum oche_take)take;
+    claim->curves = claim->at_count;
+    if (claim->kind->takes && claim->curves != 2)
+        return OCHE_READ_FAIL(reader, map, "of", "has %zu curves; a factor is of two",
+                              claim->curves);
+    const struct oche_condition *curves = claim->at;
+
+    claim->at = oche_read_alloc(reader, axis->count * claim->curves, sizeof(*claim->at));
+    claim->at_count = 0;
+    for (size_t v = 0; v < axis->count; v++) {
+        if (!has_point(reader, study, claim, curves, v))
+            continue;
+        points++;
+        for (size_t c = 0; c < claim->curves; c++) {
+            struct oche_condition *at = &claim->at[claim->at_count++];
+
+            *at = at_value(reader, study, &curves[c], claim->along, v);
+            if (!complete(reader, study, map, claim, at))
+                return false;
+        }
+    }
+    if (points < 2)
+        return OCHE_READ_FAIL(reader, map, "along",
+                              "the curves have %zu point%s of %s here; two or more are wanted",
+                              points, points == 1 ? "" : "s", axis->key);
     return true;
 }
 
@@ -398,6 +486,8 @@ static bool read_conditions(const struct oche_reader *reader, struct oche_study 
         return read_list(reader, study, map, claim);
     case OCHE_CONDITIONS_ALONG:
         return read_along(reader, study, map, claim);
+    case OCHE_CONDITIONS_CURVES:
+        return read_curves(reader, study, map, claim);
     default:
         return complete(reader, study, at != NULL ? at : map, claim, &claim->at[0]);
     }
@@ -481,14 +571,16 @@ static bool read_provided(const struct oche_reader *reader, struct oche_study *s
 static bool read_along_axis(const struct oche_reader *reader, const struct oche_study *study,
                             const struct oche_yaml *map, struct oche_claim *claim)
 {
+    const bool curves = claim->kind->conditions == OCHE_CONDITIONS_CURVES;
+
     claim->along = OCHE_ANY;
-    if (claim->kind->conditions != OCHE_CONDITIONS_ALONG)
+    if (claim->kind->conditions != OCHE_CONDITIONS_ALONG && !curves)
         return true;
     if (!oche_read_axis_name(reader, study, map, "along", &claim->along))
         return false;
     if (claim->along == OCHE_ANY)
         return OCHE_READ_FAIL(reader, map, NULL, "has no \"along\"; name an axis");
-    if (study->axes[claim->along].unit == NULL)
+    if (!curves && study->axes[claim->along].unit == NULL)
         return OCHE_READ_FAIL(reader, map, "along", "%s has values that are no numbers",
                               study->axes[claim->along].key);
     return true;

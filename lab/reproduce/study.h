@@ -112,6 +112,9 @@ struct oche_quantity {
 
 struct oche_claim_kind;
 
+/* Which of the ratios along a curve a claim of kind `factor` is about. */
+enum oche_take { OCHE_TAKE_MEDIAN, OCHE_TAKE_SMALLEST, OCHE_TAKE_LARGEST };
+
 /* Where a claim comes from. */
 enum oche_source {
     OCHE_SOURCE_TEXT,   /* the paper's words, or a table's number */
@@ -147,6 +150,8 @@ struct oche_claim {
     const struct oche_quantity **each;
     struct oche_condition *at; /* one or more, complete except for `along` */
     size_t at_count;
+    size_t curves; /* kinds about curves: their number; `at` has these at the first x, and so on */
+    enum oche_take take;
     double published; /* the published value or the bound; NAN: none */
     double limit;     /* at_least: its upper limit; NAN: none */
     struct oche_proviso *provided;

@@ -81,11 +81,25 @@ static bool is_width(const struct oche_claim *claim)
     return false;
 }
 
+/* Returns a share of a claim's points in words: "5 of 6 points". */
+static struct oche_words points_words(const struct oche_study *study,
+                                      const struct oche_claim *claim, double share)
+{
+    const size_t points = oche_claim_points(study, claim);
+    struct oche_words words;
+
+    snprintf(words.text, sizeof(words.text), "%.0f of %zu point%s", round(share * (double)points),
+             points, points == 1 ? "" : "s");
+    return words;
+}
+
 static struct oche_words number_words(const struct oche_study *study,
                                       const struct oche_claim *claim, double value)
 {
     const char *unit = oche_claim_unit(study, claim);
 
+    if (claim->kind->band == OCHE_BAND_POINTS && isfinite(value))
+        return points_words(study, claim, value);
     if (is_width(claim) && isfinite(value))
         return width_words(value, unit, true);
     return value_words(value, unit);
@@ -181,6 +195,12 @@ static struct oche_words own_tolerance_words(const struct oche_study *study,
         return value_words(NAN, unit);
     if (claim->kind->published != NULL && strcmp(claim->kind->published, "bound") == 0)
         return bound_words(study, claim, strcmp(name, "at_most") == 0);
+    if (claim->kind->band == OCHE_BAND_POINTS) {
+        snprintf(words.text, sizeof(words.text), "each by more than %.40s; shape %.40s of points",
+                 value_words(tolerance->reproduced, "ratio").text,
+                 value_words(tolerance->in_shape, "ratio").text);
+        return words;
+    }
     if (!margin && claim->published != 0)
         return factor_words(claim);
     snprintf(words.text, sizeof(words.text), "%s%.60s; shape %s%.60s",
