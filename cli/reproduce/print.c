@@ -140,15 +140,16 @@ static void print_curve(const struct oche_findings *findings, size_t number, FIL
     const struct oche_study *study = findings->study;
     const struct oche_claim *claim = &study->claims[number];
     const struct oche_judgement *judged = &findings->judged[number];
-    const char *measured = isnan(judged->measured) ? "not measured" : NULL;
+    const struct oche_judgement published = {.measured = claim->published};
     const struct oche_words words = oche_measured_words(study, claim, judged);
 
-    if (claim->kind->band == OCHE_BAND_POINTS)
-        fprintf(out, "    ordering %s%s", measured != NULL ? "" : "holds at ",
-                measured != NULL ? measured : words.text);
+    if (isnan(judged->measured))
+        fputs("    not measured", out);
+    else if (claim->kind->band == OCHE_BAND_POINTS)
+        fprintf(out, "    ordering holds at %s", words.text);
     else
-        fprintf(out, "    factor %s (published %s)", measured != NULL ? measured : words.text,
-                oche_published_words(study, claim).text);
+        fprintf(out, "    factor %s (published %s)", words.text,
+                oche_measured_words(study, claim, &published).text);
     fprintf(out, ": %s\n", claim->text);
 }
 

@@ -122,6 +122,13 @@ struct oche_words oche_interval_words(const struct oche_study *study,
         snprintf(words.text, sizeof(words.text), "–");
         return words;
     }
+    if (claim->kind->band == OCHE_BAND_POINTS) {
+        const double points = (double)oche_claim_points(study, claim);
+
+        snprintf(words.text, sizeof(words.text), "%.0f … %.60s *", round(judgement->low * points),
+                 points_words(study, claim, judgement->high).text);
+        return words;
+    }
     snprintf(words.text, sizeof(words.text), "%.60s … %.60s%s",
              is_width(claim) && isfinite(judgement->low)
                  ? width_words(judgement->low, oche_claim_unit(study, claim), false).text
