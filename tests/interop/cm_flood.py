@@ -218,10 +218,7 @@ def beside_rping(port):
         return
     server = Program(SERVER, ["rping", "-s", "-P", "-p", port, "-a", SERVER])
     spare = serve(SERVER, pairs.free_port(), "auto")
-    for _ in range(20):
-        if rping(port)[0] == 0: # the server listens
-            break
-        time.sleep(0.2)
+    pairs.wait_for("no server", lambda: rping(port)[0] == 0, server.process)
     attack = start_flood("nobody", port)
     done = 0
     while attack.poll() is None:

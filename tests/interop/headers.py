@@ -11,6 +11,7 @@ In a network namespace of its own. Status 77: that, or a program, is missing.
 import collections
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -59,9 +60,20 @@ class Listener:
             time.sleep(0.02)
 
     def stop(self):
-        time.sleep(0.3)
+        """Once it has written all packets so far: it has written a last one, which packets_of
+        leaves out."""
+        last = bytes([PROBE]) + bytes(11) + os.urandom(16)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            sender.sendto(last, ("127.0.0.1", 4791))
+        pairs.wait_for("dumpcap does not write", lambda: self.ends_with(last), self.process)
         self.process.terminate()
         self.process.communicate()
+
+    def ends_with(self, packet):
+        """The file may have a few bytes behind its last packet."""
+        with open(self.name, "rb") as file:
+            file.seek(max(0, os.path.getsize(self.name) - 4096))
+            return packet in file.read()
 
 
 def run_watched(oche, words, sides, files):

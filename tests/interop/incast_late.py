@@ -8,7 +8,6 @@ import os
 import re
 import statistics
 import subprocess
-import time
 
 import incast
 import netns
@@ -53,7 +52,7 @@ def tcp(far, program, case, seconds, margin):
     path = far.path(program, MTU, *case.options())
     server = subprocess.Popen([*far.enter, "iperf3", "-s", "-1", "-B", netns.FAR, "-p",
                                str(TCP_PORT)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(1)
+    pairs.wait_until_listening(TCP_PORT, server)
     words = ["iperf3", "-J", "-c", netns.FAR, "-p", str(TCP_PORT), "-C", "cubic", "-t",
              str(seconds), "-O", str(margin)]
     done = subprocess.run(words, capture_output=True, text=True, check=False,

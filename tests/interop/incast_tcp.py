@@ -30,7 +30,10 @@ class Flows:
                               f"{incast.DATA}{100 + i}", "-p", str(PORT + i)],
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             for i, _ in enumerate(hosts)]
-        time.sleep(WARM_UP)
+        begun = time.monotonic()
+        for i, server in enumerate(self.servers):
+            pairs.wait_until_listening(PORT + i, server)
+        time.sleep(max(0, begun + WARM_UP - time.monotonic()))  # run() counts from its end
         self.clients = [
             subprocess.Popen([*host.enter, "iperf3", "-J", "-c", f"{incast.DATA}{100 + i}", "-p",
                               str(PORT + i), "-C", scheme, "-t", str(seconds - 2 * margin), "-O",

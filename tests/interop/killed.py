@@ -44,18 +44,6 @@ def residue():
                     not re.fullmatch(r"oche-\d+", name)]  # except folders of names and live views
 
 
-def moving(process):
-    """Waits until a process has used a good deal of processor time: it transfers."""
-    end = time.time() + pairs.LIMIT
-    while time.time() < end:
-        with open(f"/proc/{process.pid}/stat", encoding="ascii") as row:
-            fields = row.read().rsplit(")", 1)[1].split()
-        if (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") > 0.2:
-            return
-        time.sleep(0.05)
-    pairs.fail("nothing moves")
-
-
 def one(oche, client, killed, code, options, least, most):
     """Returns the output of the surviving side, which ends after `least` to `most` seconds."""
     command, arguments = client.split(" ", 1)
@@ -64,7 +52,7 @@ def one(oche, client, killed, code, options, least, most):
     sides = {"server": pairs.start_server(oche, words, pairs.Side(pairs.SERVER, options), port)}
     sides["client"] = pairs.Side(pairs.CLIENT, options).start(
         oche, words + ["-p", str(port), "127.0.0.1"])
-    moving(sides["client"])
+    pairs.wait_until_moving(oche, sides["client"], sides["server"])
     if not residue():
         pairs.fail("no name or port is found of processes that are alive")
     time.sleep(0.1)

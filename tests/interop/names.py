@@ -11,6 +11,7 @@ FLOCK = "hhqqi4x"  # struct flock on a 64-bit machine: type, whence, start, leng
 SLOTS = 64
 SERVICES = 1 << 62
 SERVICE_BYTES = 128
+RDMA_PS_TCP = 0x106
 SO_NETNS_COOKIE = 71
 PLACES = ["/dev/shm/oche-{}", "/tmp/oche-{}", "/run/user/{}/oche", "/run/oche-{}"]
 
@@ -51,8 +52,8 @@ def slots(address, net="*"):
     return found
 
 
-def range_held(address, start, count):
-    for path in files(address, network()):
+def range_held(address, start, count, net=None):
+    for path in files(address, net or network()):
         try:
             if held(path, start, count):
                 return True
@@ -61,9 +62,15 @@ def range_held(address, start, count):
     return False
 
 
-def service_held(address, service):
-    """True if a process of this network namespace listens to a service."""
-    return range_held(address, SERVICES + service * SERVICE_BYTES, 1)
+def service_held(address, service, net=None):
+    """True if a process listens to a service. `net`: the network namespace's number, or "*"; by
+    itself this one."""
+    return range_held(address, SERVICES + service * SERVICE_BYTES, 1, net)
+
+
+def tcp_service_held(address, port, net=None):
+    """service_held, for a port of rdma_cm's port space TCP."""
+    return service_held(address, RDMA_PS_TCP << 16 | port, net)
 
 
 def any_service():

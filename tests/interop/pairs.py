@@ -3,6 +3,7 @@
 what they print and what they captured. What the scripts of this folder share.
 """
 import atexit
+import json
 import os
 import re
 import secrets
@@ -12,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import names
 
 LONG = os.environ.get("OCHE_LONG") == "yes"  # the long form, of `make check-full`
 LIMIT = 90  # seconds for a pair; a loaded machine is slow
@@ -68,6 +71,48 @@ def wait_until_listening(port, process):
         except OSError:
             return  # it has ended
         time.sleep(0.02)
+
+
+def wait_for(what, truth, *processes):
+    """Waits until it is true. Fails if one of the processes ends before, or after LIMIT."""
+    end = time.monotonic() + LIMIT
+    while not truth():
+        ended = [process.args for process in processes if process.poll() is not None]
+        if ended or time.monotonic() > end:
+            for process in processes:
+                process.kill()
+            fail(f"{what}:", f"ended: {ended}" if ended else f"not within {LIMIT} s",
+                 [process.communicate() for process in processes])
+        time.sleep(0.02)
+
+
+def is_asleep(process):
+    """True if its first thread waits for something."""
+    with open(f"/proc/{process.pid}/stat", encoding="ascii") as row:
+        return row.read().rsplit(")", 1)[1].split()[0] == "S"
+
+
+def wait_for_service(address, port, process, net=None):
+    """Until the process listens to a port of rdma_cm's. A process has the port from
+    rdma_bind_addr on; once it sleeps it has called rdma_listen, too, and waits for a peer."""
+    wait_for("no server", lambda: names.tcp_service_held(address, port, net) and
+             is_asleep(process), process)
+
+
+def moved_bytes(oche, process):
+    """Returns how many bytes a process has sent and received by now, as `oche stat` shows it."""
+    done = subprocess.run([oche, "stat", "--json"], text=True, capture_output=True, check=False,
+                          timeout=LIMIT)
+    if done.returncode != 0:
+        return 0  # no process has made the folder yet
+    return sum(device["counters"]["sent_bytes"] + device["counters"]["received_bytes"]
+               for one in json.loads(done.stdout)["processes"] if one["pid"] == process.pid
+               for device in one["devices"])
+
+
+def wait_until_moving(oche, process, *others):
+    """Until it has moved a megabyte: its connections exist, and it transfers."""
+    wait_for("nothing moves", lambda: moved_bytes(oche, process) > 1000000, process, *others)
 
 
 def patient(oche, command, environment):

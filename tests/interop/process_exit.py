@@ -31,6 +31,7 @@ ENDS = {
 
 # Their handler may have interrupted us for good in the middle of a burst of packets.
 AT_ONCE, BURST = ("_exit", "_Exit", "quick_exit", "exit"), 256
+MOVING = 4000000  # bytes of a capture; after so many its connection is made, and data moves
 
 
 def records(path, cut=False):
@@ -136,17 +137,19 @@ def endless(oche, folder, options, number):
     pairs.need("ib_write_bw")
     port, address = pairs.free_port(), NETWORK + "1"
     words = ["ib_write_bw", "--run_infinitely", "-D", "1", "-p", str(port)]
-    sides = []
+    sides, captures = [], []
     for name in ("server", "client"):
-        capture = os.path.join(folder, name + ".pcap")
+        captures.append(os.path.join(folder, name + ".pcap"))
         sides.append(start(oche, words + ["127.0.0.1"] * len(sides), "--device", address,
-                           "--capture", capture, *options))
+                           "--capture", captures[-1], *options))
         if name == "server":
             pairs.wait_until_listening(port, sides[0])
-    time.sleep(1.5)
+    pairs.wait_for("the captures do not grow",
+                   lambda: all(os.path.exists(path) and os.path.getsize(path) > MOVING
+                               for path in captures), *sides)
     for side in sides:  # both, as each would soon notice that the other is gone
         side.send_signal(number)
-    for side, name in zip(sides, ("server", "client")):
+    for side, path, name in zip(sides, captures, ("server", "client")):
         try:
             said = side.communicate(timeout=30)
         except subprocess.TimeoutExpired:
@@ -154,12 +157,13 @@ def endless(oche, folder, options, number):
             pairs.fail("ib_write_bw", name, "does not end", side.communicate())
         if side.returncode != -number:
             pairs.fail("ib_write_bw", name, side.returncode, said)
-        counted, captured = told(said[1], address), records(os.path.join(folder, name + ".pcap"))
+        counted, captured = told(said[1], address), records(path)
         if captured < counted:
             pairs.fail("ib_write_bw", name, counted, captured)
         if "--rogue" in options and len(re.findall("^oche: rogue: connections 1,", said[1],
                                                    re.M)) != 1:
             pairs.fail("RoGUE says nothing", said)
+        os.unlink(path)
         print(f"ib_write_bw --run_infinitely, {name}, {' '.join(options)}, signal {number}: "
               f"{captured} packets")
 

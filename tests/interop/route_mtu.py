@@ -32,16 +32,16 @@ def too_large(address, packet, route, fits=1024):
 
 
 def pair(oche, words, far, address=FAR, change=None):
-    """Runs both sides; `change` after two seconds. (status of the client, what it says)"""
+    """Runs both sides; `change` while data moves. (status of the client, what it says)"""
     port = pairs.free_port()
     serving = pairs.Side(None, [], far).start(oche, [*words, "-p", str(port)])
-    if "-R" in words:  # it listens by rdma_cm
-        time.sleep(2)
+    if "-R" in words:
+        pairs.wait_for_service("*", port, serving, "*")  # of another network namespace
     else:
         pairs.wait_until_listening(port, serving)
     calling = pairs.Side(None).start(oche, [*words, "-p", str(port), address])
     if change is not None:
-        time.sleep(2)
+        pairs.wait_until_moving(oche, calling, serving)
         change()
     said, late = pairs.said_by(calling, 60)
     serving.kill()
@@ -77,9 +77,11 @@ def refused(oche, far):
     line = (r"(?m)^oche: a peer was refused, as it asks for a path MTU of 4096, and this device's "
             r"interface carries 1024: both interfaces must have the same MTU$")
     ip("link set wire0 mtu 1500", far.enter)
-    serving = pairs.Side(None, [], far.enter).start(oche, ["rping", "-s", "-a", FAR, "-C", "1"])
-    time.sleep(1)
-    calling = pairs.Side(None).start(oche, ["rping", "-c", "-a", FAR, "-C", "1"])
+    port = pairs.free_port()
+    words = ["-a", FAR, "-p", str(port), "-C", "1"]
+    serving = pairs.Side(None, [], far.enter).start(oche, ["rping", "-s", *words])
+    pairs.wait_for_service("*", port, serving, "*")
+    calling = pairs.Side(None).start(oche, ["rping", "-c", *words])
     called, _ = pairs.said_by(calling, 30)
     serving.kill()
     served, _ = pairs.said_by(serving, 10)

@@ -86,7 +86,7 @@ class Program:
 
 
 def has_service(port):
-    return names.service_held(ADDRESS, 0x106 << 16 | port)
+    return names.tcp_service_held(ADDRESS, port)
 
 
 def has_tcp(port):
@@ -268,7 +268,9 @@ for i in range(40):
     if i == 5:
         time.sleep(1)
         before = opened()
-time.sleep(1)
+end = time.monotonic() + 20
+while opened() - before > 4 and time.monotonic() < end:
+    time.sleep(0.05)
 print("more descriptors:", opened() - before, flush=True)
 sys.stdin.read() # lives on
 """
@@ -324,7 +326,7 @@ def closes(oche):
                                 ADDRESS, str(port)], ["--sockets"])
         if server.wait("the server") != 0 or "40 ends" not in server.said():
             raise Failed(f"the ends were not seen: {server.said()} {client.said()}")
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + LIMIT
         while "more descriptors" not in client.said() and time.monotonic() < limit:
             time.sleep(0.05)
         more = re.search(r"more descriptors: (-?\d+)", client.said())
@@ -379,7 +381,7 @@ def killed(oche):
     try:
         wait_until(has_service, port, server)
         client = Program(oche, f"iperf3 -t 40 -c {ADDRESS} -p {port}", ["--sockets"])
-        time.sleep(1)
+        pairs.wait_until_moving(oche, client.process, server.process)
         server.kill()
         started = time.monotonic()
         if client.wait("the client") == 0 or time.monotonic() - started > 20:

@@ -18,6 +18,7 @@ import netns
 import pairs
 
 RATE, QUEUE = 200, 1000000  # Mbit/s, bytes
+MOVING = 1000000  # bytes; after so many the connection is made, and data moves
 SHARE = 0.6  # part of the rate in the second before; other load on the machine lowers it
 TRIES = 4
 SHORT, LONG = 0.3, 1.0  # seconds
@@ -40,12 +41,15 @@ def transfer(oche, switch, port):
     """(rate in the second before the stop, in the second after it, what the sender says)"""
     words = ["ib_write_bw", "-D", "8", "-f", "1", "-s", "65536", "-t", "16", "-Q", "1", "-F"]
     options = ["--poll", "sleep", "--stats"]
+    begun = switch.look()["bytes"]
     serving = pairs.start_server(oche, words, pairs.Side(f"{incast.DATA}100", options,
                                                          switch.hosts[0].enter), port)
     calling = pairs.Side(f"{incast.DATA}{switch.hosts[1].number}", options,
                          switch.hosts[1].enter).start(
         oche, words + ["-p", str(port), f"{incast.MEET}{incast.RECEIVER}"])
-    time.sleep(2.5)
+    pairs.wait_for("nothing moves", lambda: switch.look()["bytes"] > begun + MOVING, calling,
+                   serving)
+    time.sleep(1)  # it starts up
     before = carried(switch, 1)
     stop(serving, SHORT)
     after = carried(switch, 1)

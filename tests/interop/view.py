@@ -254,13 +254,15 @@ def check_page(port, client, server):
     if answer.status != 200 or \
             answer.getheader("Content-Type") != "text/plain; version=0.0.4; charset=utf-8":
         pairs.fail("/metrics", answer.status, answer.getheaders())
-    first, later = parsed(text), None
-    time.sleep(0.6)
-    later = parsed(ask(port)[1])
     one = {"pid": str(client.pid), "device": pairs.CLIENT, "command": "ib_write_bw"}
-    before = value_of(first, "oche_sent_bytes_total", **one)
-    if not 0 < before < value_of(later, "oche_sent_bytes_total", **one):
-        pairs.fail("what was sent does not grow", before)
+    before, later = value_of(parsed(text), "oche_sent_bytes_total", **one), None
+
+    def has_grown():
+        nonlocal later
+        later = parsed(ask(port)[1])
+        return 0 < before < value_of(later, "oche_sent_bytes_total", **one)
+
+    until("what was sent grows", has_grown)
     if value_of(later, "oche_queue_pairs", **one) != 2 or \
             value_of(later, "oche_active_senders", pid=str(server.pid)) != 1 or \
             value_of(later, "oche_dropped_packets_total", cause="on purpose", **one) == 0 or \
@@ -494,7 +496,7 @@ def check_connections(oche):
         return
     port = pairs.free_port()
     server = counted(oche, [], ["rping", "-s", "-C", "3", "-a", pairs.SERVER, "-p", str(port)])
-    time.sleep(0.5)
+    pairs.wait_for_service(pairs.SERVER, port, server)
     client = counted(oche, [], ["rping", "-c", "-C", "3", "-a", pairs.SERVER, "-p", str(port)])
     told = connections_of(client), connections_of(server)
     if told != ((1, 0, 0), (1, 0, 0)):
