@@ -58,7 +58,8 @@ enum oche_loss_where {
     OCHE_LOSS_ALL_LINKS,
     OCHE_LOSS_HOST_LINKS,
     OCHE_LOSS_SWITCH_LINKS,
-    OCHE_LOSS_LAST_HOP, /* the links to hosts; each path has one */
+    OCHE_LOSS_LAST_HOP,  /* the links to hosts; each path has one */
+    OCHE_LOSS_FIRST_HOP, /* the links from hosts, the same */
 };
 struct oche_loss_params {
     double probability;  /* for each packet, on each link and in each direction, independently */

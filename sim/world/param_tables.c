@@ -58,8 +58,8 @@ static const struct oche_param measure_params[] = {
 const struct oche_param_table oche_measure_params =
     OCHE_PARAM_TABLE(measure_params, struct oche_measure_params);
 
-static const char *const loss_where[] = {"all_links", "host_links", "switch_links", "last_hop",
-                                         NULL};
+static const char *const loss_where[] = {"all_links", "host_links", "switch_links",
+                                         "last_hop",  "first_hop",  NULL};
 static const struct oche_param loss_params[] = {
     {OCHE_PARAM(struct oche_loss_params, probability), OCHE_IS_REAL(0, 0, 1),
      .where = "error-recovery.md#l2",
@@ -68,9 +68,9 @@ static const struct oche_param loss_params[] = {
      .help = "packets to lose on each link, by number: 3,7,10-19, or every 100, or psn 5; of data "
              "alone after data:, of ACKs and NAKs alone after ack:"},
     {OCHE_PARAM(struct oche_loss_params, where), OCHE_IS_CHOICE(OCHE_LOSS_ALL_LINKS, loss_where),
-     .where = "error-recovery.md#l2",
-     .help =
-         "links that lose or delay packets; last_hop: only towards hosts, so once on each path"},
+     .where = "error-recovery.md#l2; rogue.md#r30",
+     .help = "links that lose or delay packets; last_hop: only towards hosts, so once on each "
+             "path; first_hop: only from hosts, so a pattern counts each host's own packets"},
     {OCHE_PARAM(struct oche_loss_params, port), OCHE_IS_TEXT, .where = "error-recovery.md#l2",
      .help = "only packets that this port sends are lost or late, such as tor0:host3"},
     {OCHE_PARAM(struct oche_loss_params, late), OCHE_IS_REAL(0, 0, 1), .where = "our choice",

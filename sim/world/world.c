@@ -460,7 +460,7 @@ static bool loses(const struct oche_world *world, uint32_t number, uint32_t chos
 {
     const struct oche_port *port = &world->network.ports[number];
     bool to_host = (world->network.ports[port->peer].flags & OCHE_PORT_HOST) != 0;
-    bool host_link = to_host || (port->flags & OCHE_PORT_HOST) != 0;
+    bool from_host = (port->flags & OCHE_PORT_HOST) != 0, host_link = to_host || from_host;
 
     if (chosen != UINT32_MAX)
         return number == chosen;
@@ -473,6 +473,8 @@ static bool loses(const struct oche_world *world, uint32_t number, uint32_t chos
         return !host_link;
     case OCHE_LOSS_LAST_HOP:
         return to_host;
+    case OCHE_LOSS_FIRST_HOP:
+        return from_host;
     }
     return false;
 }

@@ -554,10 +554,9 @@ static void test_losses_are_where_they_are_wanted(void **state)
         uint32_t where;
         bool of_host, to_host, between;
     } rows[] = {
-        {OCHE_LOSS_ALL_LINKS, true, true, true},
-        {OCHE_LOSS_HOST_LINKS, true, true, false},
-        {OCHE_LOSS_SWITCH_LINKS, false, false, true},
-        {OCHE_LOSS_LAST_HOP, false, true, false},
+        {OCHE_LOSS_ALL_LINKS, true, true, true},      {OCHE_LOSS_HOST_LINKS, true, true, false},
+        {OCHE_LOSS_SWITCH_LINKS, false, false, true}, {OCHE_LOSS_LAST_HOP, false, true, false},
+        {OCHE_LOSS_FIRST_HOP, true, false, false},
     };
     const struct oche_flow_plan flow =
         small_flow(0, 3, 1000000, 0); /* left to right, and ACKs back */
@@ -596,6 +595,41 @@ static void test_losses_are_where_they_are_wanted(void **state)
     }
 }
 
+/*
+ * At the first hop a pattern counts each host's own packets, ACKs among them (rogue.md#r30): each
+ * host loses every tenth.
+ */
+static void test_a_pattern_counts_each_host(void **state)
+{
+    const struct oche_flow_plan flows[] = {small_flow(0, 2, 1000000, 0),
+                                           small_flow(1, 2, 500000, 0)};
+    struct oche_switch_port_stats stats[64];
+    struct small_world small;
+
+    (void)state;
+    small_world_init(&small, "star", "none", "go_back_n");
+    small_world_topology(&small, "hosts", 3);
+    small.config.loss.pattern = "every 10";
+    small.config.loss.where = OCHE_LOSS_FIRST_HOP;
+    small.config.hosts.ack_timeout = 200 * OCHE_US;
+    small.config.run.duration = OCHE_SEC;
+    small_world_run(&small, flows, 2);
+    const struct oche_network *network = oche_world_network(small.world);
+
+    assert_in_range(network->port_count, 1, OCHE_COUNT_OF(stats));
+    oche_world_port_stats(small.world, stats);
+    for (uint32_t host = 0; host < 3; host++) {
+        const uint32_t port = network->nodes[host].first_port;
+        const uint64_t lost = oche_world_lost_packets(small.world, port);
+
+        assert_true((network->ports[port].flags & OCHE_PORT_HOST) != 0);
+        assert_true(lost > 0);
+        if (host < 2) /* a sender; its packets all have data */
+            assert_int_equal(lost, stats[port].packets / 10);
+    }
+    small_world_free(&small);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -612,6 +646,7 @@ int main(void)
         cmocka_unit_test(test_use_of_links),
         cmocka_unit_test(test_pauses_are_not_lost),
         cmocka_unit_test(test_losses_are_where_they_are_wanted),
+        cmocka_unit_test(test_a_pattern_counts_each_host),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
