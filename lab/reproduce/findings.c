@@ -235,14 +235,19 @@ static void store_curve_point(struct curve *curve, double x)
                                  number_or_none(judged.low), number_or_none(judged.high));
 }
 
-/* Returns the values of an axis in ascending order (malloc'd). */
-static size_t *ascending(const struct oche_study_axis *axis)
+/* Returns the values of an axis that are numbers, in ascending order (malloc'd). */
+static size_t *ascending(const struct oche_study_axis *axis, size_t *count)
 {
     size_t *order = malloc(axis->count * sizeof(*order));
 
     OCHE_GOT(order != NULL);
+    *count = 0;
     for (size_t i = 0; i < axis->count; i++) {
-        size_t at = i;
+        size_t at = *count;
+
+        if (isnan(axis->values[i].number))
+            continue;
+        ++*count;
 
         for (; at > 0 && axis->values[order[at - 1]].number > axis->values[i].number; at--)
             order[at] = order[at - 1];
@@ -261,9 +266,9 @@ static void store_curve(struct curve *curve)
         return;
     }
     const struct oche_study_axis *axis = &study->axes[along];
-    size_t *order = ascending(axis);
+    size_t count, *order = ascending(axis, &count);
 
-    for (size_t i = 0; i < axis->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         curve->at.axis[along] = (struct oche_condition_term){.values = &order[i], .count = 1};
         store_curve_point(curve, axis->values[order[i]].number);
     }

@@ -381,7 +381,7 @@ static bool read_along(const struct oche_reader *reader, struct oche_study *stud
 
         for (size_t a = 0; a < study->axis_count; a++)
             value[a] = at.axis[a].values[0];
-        if (oche_study_find(study, value) != NULL)
+        if (oche_study_find(study, value) != NULL && !isnan(axis->values[v].number))
             places[count++] = (struct place){at, axis->values[v].number};
     }
     if (count < 2)

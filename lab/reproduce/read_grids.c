@@ -331,7 +331,8 @@ static bool intern(const struct oche_reader *reader, const struct grid *grid,
 }
 
 /*
- * If all labels are numbers, uses them as the axis' numbers. Returns false if one is not a number.
+ * If all labels of usual values are numbers, uses the labels that are numbers as the axis' numbers.
+ * Returns false if a usual one is not a number. A value of another reading then has no number.
  */
 static bool number_labels(struct oche_study_axis *axis)
 {
@@ -341,7 +342,7 @@ static bool number_labels(struct oche_study_axis *axis)
         const char *label = axis->values[i].label;
 
         axis->values[i].number = label != NULL ? number_in(label, OCHE_UNIT_REAL, 1) : NAN;
-        all = all && !isnan(axis->values[i].number);
+        all = all && (!isnan(axis->values[i].number) || !axis->values[i].usual);
     }
     return all;
 }

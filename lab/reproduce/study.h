@@ -39,7 +39,7 @@ struct oche_study_source {
 struct oche_axis_value {
     const char *label; /* the value's name in claims and tables ("GBN+CE"), or its text */
     const char *text;  /* as --set accepts it */
-    double number;     /* in the axis' unit; NAN if it is not a number */
+    double number;     /* in the axis' unit; NAN if it is not a number, which no curve has */
     bool usual;        /* used by at least one grid that is for all readings */
     const struct oche_document *document; /* where it is written */
     const struct oche_yaml *node;

@@ -481,6 +481,29 @@ static void test_labels_can_be_an_axis_numbers(void **state)
     oche_study_close(study);
 }
 
+/* So they are if only values of another reading have others, which then are no points of curves. */
+static void test_labels_of_another_reading_are_no_numbers(void **state)
+{
+    static const char text[] =
+        "grids:\n"
+        "  - vary: {recovery: {2: {name: a}, 10: b}}\n"
+        "  - {reading: other, vary: {recovery: {10 again: {name: a, x: 1}}}}\n"
+        "also: [{label: other, instead: {recovery: {10: 10 again}}}]\n"
+        "quantities: {speed: {metric: goodput}}\n"
+        "plot: {quantity: speed, along: recovery, x: {name: x}, y: {name: y}}\n"
+        "claims:\n"
+        "  - {name: c, text: t, kind: falls_from, quantity: speed, along: recovery, below: 1Gbps,\n"
+        "     place: p, source: text, confidence: high, published: 10, tolerance: {factor: 2, "
+        "in_shape: 3}}\n";
+    struct oche_study *study = make_whole_study(text, false);
+
+    (void)state;
+    assert_string_equal(study->axes[0].unit, "count");
+    assert_true(study->axes[0].values[1].number == 10 && isnan(study->axes[0].values[2].number));
+    assert_int_equal(study->claims[0].at_count, 2);
+    oche_study_close(study);
+}
+
 static void test_quick_mode_runs_less(void **state)
 {
     struct oche_study *study = make_whole_study(two_grids, true);
@@ -643,6 +666,7 @@ int main(void)
         cmocka_unit_test(test_axes_are_those_of_all_grids),
         cmocka_unit_test(test_units_of_quotients),
         cmocka_unit_test(test_labels_can_be_an_axis_numbers),
+        cmocka_unit_test(test_labels_of_another_reading_are_no_numbers),
         cmocka_unit_test(test_quick_mode_runs_less),
         cmocka_unit_test(test_a_grid_of_one_reading_changes_nothing_for_claims),
         cmocka_unit_test(test_a_plan_has_each_point_once_with_its_grids_overrides),
