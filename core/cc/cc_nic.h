@@ -94,6 +94,13 @@ struct oche_cc_nic_hooks {
      */
     size_t (*tables_bytes)(const void *params, uint32_t max_peers);
     /*
+     * Optional: true if the receiver half, in its present state, suppresses marks: it answers none,
+     * because it knows a better answer to the congestion. For measurements; asked after the hook
+     * `arrived` of a marked packet. Marks of which it is not known yet how they will be answered
+     * are not suppressed.
+     */
+    bool (*suppresses_marks)(const void *nic_state);
+    /*
      * Two cache lines of a flow's state, as offsets: the line used for most packets that are sent,
      * and the line used for most packets that arrive.
      */

@@ -257,6 +257,14 @@ bool oche_nic_counts(const struct oche_nic *nic, struct oche_cc_senders *senders
     return true;
 }
 
+bool oche_nic_suppresses_marks(const struct oche_nic *nic)
+{
+    const struct oche_cc_nic_hooks *hooks = nic->cc->nic;
+
+    return hooks != NULL && hooks->suppresses_marks != NULL &&
+           hooks->suppresses_marks(nic->cc_nic.state);
+}
+
 void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause,
                 const struct oche_packet *packet, oche_time now)
 {

@@ -472,6 +472,10 @@ const struct metric oche_metric_table[] = {
      FROM(RATIO_OF, PACKETS(marked), OVER_EACH(size_packets, packets)),
      "data packets that arrived with CE, over all that arrived, of flows of that size that started "
      "after warm-up; with measure.ways, or where switches deflect"},
+    {"unsuppressed_share.SIZE", SHARE, OF_SIZE,
+     FROM(RATIO_OF, PACKETS(unsuppressed), OVER_EACH(size_packets, packets)),
+     "marked_share.SIZE without packets whose mark the receiver suppresses because its own link is "
+     "the bottleneck (dart)"},
     {"marks.PLACE", COUNT, OF_PLACE, FROM(COUNTER, MARKS(marks)),
      "marks, by the place that set them"},
 

@@ -65,7 +65,9 @@ struct oche_outcome_flow {
 
 /* Data packets that arrived, counted over the flows in one row of sizes. */
 struct oche_size_packets {
-    uint64_t packets, marked;
+    uint64_t packets;
+    uint64_t marked;       /* with CE */
+    uint64_t unsuppressed; /* with CE, and the receiver did not suppress the mark */
 };
 
 struct oche_outcome {

@@ -67,6 +67,7 @@ void oche_size_rows_packets(struct oche_outcome *outcome, const struct oche_worl
     if (flows->paths == NULL)
         return;
     for (OCHE_EACH_MADE_FLOW(i, flows)) {
+        const struct oche_flow_path *way = &flows->paths[i];
         uint64_t bytes = flows->plan[i].bytes;
 
         if (flows->sent[i].started == OCHE_NEVER || flows->sent[i].started < warmup)
@@ -76,8 +77,9 @@ void oche_size_rows_packets(struct oche_outcome *outcome, const struct oche_worl
 
             if (sizes->flows == 0 || bytes < sizes->from_bytes || bytes >= sizes->to_bytes)
                 continue;
-            outcome->size_packets[row].packets += flows->paths[i].packets;
-            outcome->size_packets[row].marked += flows->paths[i].marked;
+            outcome->size_packets[row].packets += way->packets;
+            outcome->size_packets[row].marked += way->marked;
+            outcome->size_packets[row].unsuppressed += way->marked - way->suppressed;
         }
     }
 }

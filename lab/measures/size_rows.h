@@ -2,7 +2,7 @@
 /*
  * Further measures by flow size, beside those by range of sizes: each size by itself if flows have
  * few different sizes (Dart sec VI: 2, 4 and 8 KB), and how many of the packets that arrived were
- * marked.
+ * marked, and of these, how many had a mark that the receiver did not suppress.
  */
 #ifndef OCHE_LAB_MEASURES_SIZE_ROWS_H
 #define OCHE_LAB_MEASURES_SIZE_ROWS_H

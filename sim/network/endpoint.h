@@ -135,6 +135,11 @@ struct oche_endpoint {
      * and in `scheme_state` the state that holds them.
      */
     const struct oche_counters *(*scheme_counters)(const void *state, const void **scheme_state);
+    /*
+     * Optional: true if the receiver suppresses marks in its present state: the CE mark of a packet
+     * that has just been received changes no sender's rate. NULL: it never does.
+     */
+    bool (*suppresses_marks)(const void *state);
     /* Returns the number of rejected packets that came after their receiver had finished. */
     uint64_t (*late_packets)(const void *state);
     uint64_t (*corrupt_bytes)(const void *state);

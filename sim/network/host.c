@@ -338,20 +338,21 @@ static bool is_of_earlier_flow(const struct oche_flows *flows,
 
 /*
  * Records the path of a packet that has arrived, for the flow that is being received on its
- * connection. Repeated packets of a flow that is over are not counted.
+ * connection, and returns that flow's record. Repeated packets of a flow that is over are not
+ * counted: returns NULL.
  */
-static OCHE_NOINLINE void note_way(struct oche_host *host, const struct oche_packet *packet)
+static struct oche_flow_path *note_way(struct oche_host *host, const struct oche_packet *packet)
 {
     const struct oche_flows *flows = host->flows;
     uint32_t number = oche_connection_of(packet->dest_qpn);
 
     if (packet->kind != OCHE_PACKET_ROCE || !oche_opcode_has(packet->opcode, OCHE_OP_PAYLOAD) ||
         packet->dest_qpn < OCHE_FIRST_QPN || number >= flows->connection_count)
-        return;
+        return NULL;
     const struct oche_connection *connection = &flows->connections[number];
     if (connection->dst != host->address || connection->delivered == connection->count ||
         is_of_earlier_flow(flows, connection, packet))
-        return;
+        return NULL;
     uint32_t flow = flows->order[connection->first + connection->delivered];
     const struct oche_deflection *deflection = &host->shared->deflection;
     uint8_t left = packet->bth_reserved & OCHE_BTH_TOKENS;
@@ -366,6 +367,24 @@ static OCHE_NOINLINE void note_way(struct oche_host *host, const struct oche_pac
     if ((packet->bth_reserved & OCHE_BTH_HAD_TOKENS) && left < deflection->tokens &&
         deflection->tokens - left > way->deflections)
         way->deflections = (uint8_t)(deflection->tokens - left);
+    return way;
+}
+
+/*
+ * Gives a packet that has arrived to the endpoint, and records its path if host->notes asks for it.
+ * Whether a mark is
+ * suppressed is known only when the endpoint has seen it.
+ */
+static OCHE_NOINLINE void receive_noted(struct oche_host *host, const struct oche_packet *packet,
+                                        oche_time now)
+{
+    const struct oche_endpoint *endpoint = host->endpoint;
+    struct oche_flow_path *way =
+        host->notes & OCHE_HOST_NOTES_PATHS ? note_way(host, packet) : NULL;
+
+    endpoint->receive(oche_host_endpoint_state(host), packet, now);
+    if (way != NULL && packet->ecn == OCHE_ECN_CE && endpoint->suppresses_marks != NULL)
+        way->suppressed += endpoint->suppresses_marks(oche_host_endpoint_state(host));
 }
 
 static OCHE_NOINLINE void release_feedback(struct oche_host *host, oche_time now)
@@ -379,17 +398,17 @@ static OCHE_NOINLINE void release_feedback(struct oche_host *host, oche_time now
 }
 
 /*
- * Updates the records of an arrived packet that host->notes asks for: path, link credits. Returns
+ * Receives a packet, and updates the records that host->notes asks for: path, link credits. Returns
  * true if the packet waits in the receive buffer of a slow host, or was dropped there.
  */
-static OCHE_NOINLINE bool note(struct oche_host *host, struct oche_packet *packet, oche_time now)
+static OCHE_NOINLINE bool take_noted(struct oche_host *host, struct oche_packet *packet,
+                                     oche_time now)
 {
     if (host->slow != NULL && oche_slow_host_takes(host, packet, now))
         return true;
     if (host->notes & OCHE_HOST_NOTES_CREDITS)
         oche_host_credits_arrived(host, packet);
-    if (host->notes & OCHE_HOST_NOTES_PATHS)
-        note_way(host, packet);
+    receive_noted(host, packet, now);
     return false;
 }
 
@@ -404,9 +423,7 @@ static OCHE_NOINLINE void expire_of_link(struct oche_host *host, oche_time now)
     }
     oche_slow_host_expire(host, now);
     while ((packet = oche_slow_host_drain(host, now)) != NULL) {
-        if (host->notes & OCHE_HOST_NOTES_PATHS)
-            note_way(host, packet);
-        host->endpoint->receive(oche_host_endpoint_state(host), packet, now);
+        receive_noted(host, packet, now);
         oche_packet_return(&host->shard->pool, packet);
     }
 }
@@ -440,11 +457,12 @@ static OCHE_ALWAYS_INLINE void arrival(struct oche_host *host, const struct oche
         oche_feedback_hold(&host->feedback, &host->shard->arena, packet, now);
         settle(host, endpoint, port, now);
         return;
-    } else {
-        if (OCHE_UNLIKELY(host->notes != 0) && note(host, packet, now)) {
+    } else if (OCHE_UNLIKELY(host->notes != 0)) {
+        if (take_noted(host, packet, now)) {
             settle(host, endpoint, port, now);
             return;
         }
+    } else {
         endpoint->receive(oche_host_endpoint_state(host), packet, now);
     }
     oche_packet_return(&host->shard->pool, packet);

@@ -679,6 +679,11 @@ static const struct oche_counters *scheme_counters(const void *state, const void
     return oche_nic_counters(((const struct oche_rnic *)state)->nic, scheme_state);
 }
 
+static bool suppresses_marks(const void *state)
+{
+    return oche_nic_suppresses_marks(((const struct oche_rnic *)state)->nic);
+}
+
 const struct oche_endpoint oche_endpoint_rnic = {
     .paper = "queue pairs of an RNIC (core/qp)",
     .state_bytes = sizeof(struct oche_rnic),
@@ -695,6 +700,7 @@ const struct oche_endpoint oche_endpoint_rnic = {
     .is_feedback = oche_rnic_is_feedback,
     .stats = stats,
     .scheme_counters = scheme_counters,
+    .suppresses_marks = suppresses_marks,
     .late_packets = late_packets,
     .corrupt_bytes = corrupt_bytes,
     .rate_bps = rate_bps,

@@ -613,9 +613,15 @@ static void dart_nic_start(struct oche_cc_nic *nic)
     }
 }
 
+static bool suppresses_marks(const void *nic_state)
+{
+    return dart_suppresses_marks(nic_state);
+}
+
 static const struct oche_cc_nic_hooks nic_hooks = {
     .start = dart_nic_start,
     .timer = dart_nic_timer,
+    .suppresses_marks = suppresses_marks,
     .peer_bytes = dart_peer_bytes,
     .tables_bytes = dart_tables_bytes,
     .sender_line = OCHE_CACHE_LINE,

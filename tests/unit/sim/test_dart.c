@@ -231,6 +231,20 @@ static void inside_the_network_dcqcn_takes_over(void **state)
     small_world_free(&small);
 }
 
+/* Adds up what the first `count` flows' packets met. */
+static struct oche_flow_path met(const struct small_world *small, uint32_t count)
+{
+    const struct oche_flows *flows = oche_world_flows(small->world);
+    struct oche_flow_path sum = {.packets = 0};
+
+    for (uint32_t i = 0; i < count; i++) {
+        sum.packets += flows->paths[i].packets;
+        sum.marked += flows->paths[i].marked;
+        sum.suppressed += flows->paths[i].suppressed;
+    }
+    return sum;
+}
+
 /*
  * One sender to four receivers: its own NIC is the bottleneck, and marks (dart.md#d25). Each
  * receiver has a quarter of its line with marks: that is not receiver congestion, so DCQCN acts.
@@ -245,6 +259,7 @@ static void at_the_source_dcqcn_takes_over(void **state)
         flows[i] = small_flow(0, i + 1, LONG, 0);
     open_star(&small, 5, 300 * OCHE_US);
     small.config.hosts.ecn_threshold_bytes = 2 * FRAME;
+    small.config.measure.ways = true;
     small_world_run(&small, flows, 4);
     assert_true(small.totals.nic.ce_marked > 0);
     assert_true(small.totals.nic.cnps_sent >= 4);
@@ -252,11 +267,16 @@ static void at_the_source_dcqcn_takes_over(void **state)
         assert_int_equal(view_of(&small, host).told, 1);
     for (uint32_t i = 0; i < 4; i++)
         assert_true(rate_of(&small, i) < RATE);
+    assert_true(met(&small, 4).marked > 0);
+    assert_int_equal(met(&small, 4).suppressed, 0);
     small_world_end(&small);
     small_world_free(&small);
 }
 
-/* Many to one: the marks belong to the receiver, so no CNP is sent. */
+/*
+ * Many to one: the marks belong to the receiver, so no CNP is sent. All marks are counted as
+ * suppressed, also the first one: the link is full when it comes, so it changes the state at once.
+ */
 static void at_the_receiver_marks_are_suppressed(void **state)
 {
     struct oche_flow_plan flows[8];
@@ -266,8 +286,11 @@ static void at_the_receiver_marks_are_suppressed(void **state)
     for (uint32_t i = 0; i < 8; i++)
         flows[i] = small_flow(i + 1, 0, LONG, i * 3 * OCHE_US);
     open_star(&small, 9, 3 * OCHE_MS);
+    small.config.measure.ways = true;
     small_world_run(&small, flows, 8);
     assert_true(small.totals.nic.ce_received > 100);
+    assert_int_equal(met(&small, 8).marked, small.totals.nic.ce_received);
+    assert_int_equal(met(&small, 8).suppressed, met(&small, 8).marked);
     assert_int_equal(small.totals.nic.cnps_sent, 0);
     assert_int_equal(view_of(&small, 0).state, OCHE_DART_RECEIVER);
     for (uint32_t i = 0; i < 8; i++)

@@ -87,6 +87,9 @@ static void share_of_marked(void **state)
     assert_true(isnan(oche_metric_value(&outcome, "marked_share.SIZE", 1)));
     outcome.size_packets[1] = (struct oche_size_packets){.packets = 8, .marked = 2};
     assert_true(oche_metric_value(&outcome, "marked_share.SIZE", 1) == 0.25);
+    assert_true(oche_metric_value(&outcome, "unsuppressed_share.SIZE", 1) == 0);
+    outcome.size_packets[1].unsuppressed = 1;
+    assert_true(oche_metric_value(&outcome, "unsuppressed_share.SIZE", 1) == 0.125);
 }
 
 int main(void)
