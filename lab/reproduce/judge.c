@@ -38,6 +38,7 @@ struct place {
 struct judge {
     const struct oche_study *study;
     const struct oche_claim *claim;
+    const struct oche_reading *reading; /* NULL: as judged */
     const struct oche_samples *samples;
     struct place *places; /* one place per condition: claim->at_count */
     double *values;       /* scratch space for one value per condition */
@@ -46,6 +47,12 @@ struct judge {
 };
 
 /* ---- where to look ---- */
+
+/* Returns the quantity that is measured for the condition. */
+static const struct oche_quantity *quantity_of(const struct judge *judge, size_t condition)
+{
+    return oche_reading_quantity(judge->reading, oche_claim_quantity(judge->claim, condition));
+}
 
 static const struct oche_condition_term *term_of(const struct judge *judge,
                                                  const struct oche_reading *reading,
@@ -81,8 +88,7 @@ static void find_place(struct judge *judge, const struct oche_reading *reading, 
         place->points[i] = point;
         if (point == NULL || point->repeats == 0)
             continue;
-        uint32_t runs =
-            oche_samples_count(judge->samples, oche_claim_quantity(judge->claim, condition), point);
+        uint32_t runs = oche_samples_count(judge->samples, quantity_of(judge, condition), point);
 
         if (point->repeats > judge->repeats)
             judge->repeats = point->repeats;
@@ -92,11 +98,15 @@ static void find_place(struct judge *judge, const struct oche_reading *reading, 
     free(value);
 }
 
-/* True if the reading changes the place of some condition of the claim. */
+/* True if the reading changes the place of some condition of the claim, or what is measured. */
 static bool is_replaced(const struct oche_study *study, const struct oche_claim *claim,
                         const struct oche_reading *reading)
 {
-    for (size_t i = 0; i < claim->at_count; i++)
+    for (size_t i = 0; i < claim->at_count; i++) {
+        const struct oche_quantity *quantity = oche_claim_quantity(claim, i);
+
+        if (oche_reading_quantity(reading, quantity) != quantity)
+            return true;
         for (size_t a = 0; a < study->axis_count; a++) {
             const struct oche_condition_term *term = &claim->at[i].axis[a];
 
@@ -104,13 +114,14 @@ static bool is_replaced(const struct oche_study *study, const struct oche_claim 
                 if (oche_reading_value(reading, a, term->values[v]) != term->values[v])
                     return true;
         }
+    }
     return false;
 }
 
 /*
  * True if the claim has a meaning under the reading. A reading may replace some values of the
  * figure's `at`: then all conditions of the claim must have these values. Or it replaces values
- * wherever they occur (`instead`): then at least one condition must have one.
+ * wherever they occur (`instead`), or quantities: then at least one condition must have one.
  */
 static bool can_be_read(const struct oche_study *study, const struct oche_claim *claim,
                         const struct oche_reading *reading)
@@ -153,7 +164,7 @@ static double value_of(const struct judge *judge, const struct oche_quantity *qu
 static struct oche_reading_of read_claim(struct judge *judge, const uint32_t *draw)
 {
     for (size_t i = 0; i < judge->claim->at_count; i++)
-        judge->values[i] = value_of(judge, oche_claim_quantity(judge->claim, i), i, draw);
+        judge->values[i] = value_of(judge, quantity_of(judge, i), i, draw);
     return judge->claim->kind->read(judge->claim, judge->study, judge->values);
 }
 
@@ -190,7 +201,7 @@ static enum oche_finding whole_finding(const struct judge *judge, enum oche_find
 /* True if the number is a plain mean over repeats, so that Student's t applies. */
 static bool is_plain_mean(const struct judge *judge)
 {
-    const struct oche_quantity *quantity = judge->claim->quantity;
+    const struct oche_quantity *quantity = quantity_of(judge, 0);
 
     return judge->claim->kind->conditions == OCHE_CONDITIONS_ONE && judge->places[0].count == 1 &&
            quantity->statistic == OCHE_STATISTIC_MEAN && quantity->shape != OCHE_SHAPE_FACTOR;
@@ -215,7 +226,7 @@ static void by_t(const struct judge *judge, enum oche_finding read,
                  struct oche_judgement *judgement)
 {
     const struct oche_combination *point = judge->places[0].points[0];
-    const double *all = oche_samples_values(judge->samples, judge->claim->quantity, point);
+    const double *all = oche_samples_values(judge->samples, quantity_of(judge, 0), point);
     double *values = malloc(point->repeats * sizeof(*values));
     size_t count = 0;
 
@@ -314,6 +325,7 @@ struct oche_judgement oche_judge(const struct oche_study *study, const struct oc
         return judgement;
     struct judge judge = {.study = study,
                           .claim = claim,
+                          .reading = reading,
                           .samples = samples,
                           .places = calloc(claim->at_count, sizeof(struct place)),
                           .values = calloc(claim->at_count, sizeof(double)),

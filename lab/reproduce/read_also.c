@@ -2,7 +2,8 @@
 /*
  * Reads other readings of the paper (`also`): the other place at which a claim is measured. `at`
  * gives axes another value than the figure's `at`. `instead` replaces values wherever a claim names
- * them, also in lists, so one of the schemes of an order can be replaced.
+ * them, also in lists, so one of the schemes of an order can be replaced. `quantities` replaces
+ * what is measured.
  */
 #include <string.h>
 
@@ -57,10 +58,38 @@ static bool read_instead(const struct oche_reader *reader, const struct oche_stu
     return true;
 }
 
+/* Reads {QUANTITY: OTHER, …}. The other one has the same unit, because the tolerance is in it. */
+static bool read_quantities(const struct oche_reader *reader, struct oche_study *study,
+                            const struct oche_yaml *node, struct oche_reading *reading)
+{
+    if (node == NULL)
+        return true;
+    if (node->kind != OCHE_YAML_MAP || node->count == 0)
+        return OCHE_READ_FAIL(reader, node, NULL, "is not a map; write {QUANTITY: OTHER}");
+    reading->other = oche_read_alloc(reader, node->count, sizeof(*reading->other));
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct oche_yaml *pair = node->child[i];
+        const struct oche_yaml key = {
+            .kind = OCHE_YAML_SCALAR, .text = pair->key, .path = node->path, .line = pair->line};
+        const struct oche_quantity **of = reading->other[reading->other_count++];
+
+        if (!oche_read_quantity(reader, study, &key, &of[0]) ||
+            !oche_read_quantity(reader, study, pair, &of[1]))
+            return false;
+        if (of[0] == of[1])
+            return OCHE_READ_FAIL(reader, pair, NULL,
+                                  "replaces a quantity by itself; leave it out");
+        if (strcmp(of[0]->unit, of[1]->unit) != 0)
+            return OCHE_READ_FAIL(reader, pair, NULL, "\"%s\" is in %s, and \"%s\" in %s",
+                                  of[1]->name, of[1]->unit, of[0]->name, of[0]->unit);
+    }
+    return true;
+}
+
 bool oche_read_also(const struct oche_reader *reader, struct oche_study *study,
                     const struct oche_yaml *node)
 {
-    static const char *const known[] = {"label", "at", "instead", NULL};
+    static const char *const known[] = {"label", "at", "instead", "quantities", NULL};
 
     if (node == NULL)
         return true;
@@ -72,15 +101,18 @@ bool oche_read_also(const struct oche_reader *reader, struct oche_study *study,
         struct oche_reading *reading = &study->also[study->also_count++];
         const struct oche_yaml *entry = node->child[i], *at = oche_yaml_find(entry, "at");
         const struct oche_yaml *instead = oche_yaml_find(entry, "instead");
+        const struct oche_yaml *quantities = oche_yaml_find(entry, "quantities");
 
         if (!oche_read_keys(reader, entry, known) ||
             !oche_read_text(reader, entry, "label", true, &reading->label))
             return false;
-        if (at == NULL && instead == NULL)
+        if (at == NULL && instead == NULL && quantities == NULL)
             return OCHE_READ_FAIL(reader, entry, NULL,
-                                  "has no \"at\" and no \"instead\"; add at: {AXIS: VALUE}");
+                                  "has neither \"at\" nor \"instead\" nor \"quantities\"; add at: "
+                                  "{AXIS: VALUE}");
         if (!oche_read_condition(reader, study, at, false, &reading->at) ||
-            !read_instead(reader, study, instead, reading))
+            !read_instead(reader, study, instead, reading) ||
+            !read_quantities(reader, study, quantities, reading))
             return false;
     }
     return true;
@@ -90,4 +122,13 @@ size_t oche_reading_value(const struct oche_reading *reading, size_t axis, size_
 {
     return reading != NULL && reading->instead[axis] != NULL ? reading->instead[axis][value]
                                                              : value;
+}
+
+const struct oche_quantity *oche_reading_quantity(const struct oche_reading *reading,
+                                                  const struct oche_quantity *quantity)
+{
+    for (size_t i = 0; reading != NULL && i < reading->other_count; i++)
+        if (reading->other[i][0] == quantity)
+            return reading->other[i][1];
+    return quantity;
 }

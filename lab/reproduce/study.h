@@ -168,6 +168,9 @@ struct oche_reading {
     struct oche_condition at;
     /* by axis, by value: the value that is measured in its place; NULL: the axis does not change */
     size_t **instead;
+    /* pairs: a quantity that claims name, and the one that is measured in its place */
+    const struct oche_quantity *(*other)[2];
+    size_t other_count;
 };
 
 /*
@@ -175,6 +178,9 @@ struct oche_reading {
  * itself.
  */
 size_t oche_reading_value(const struct oche_reading *reading, size_t axis, size_t value);
+/* Returns the quantity that the reading measures where a claim names `quantity`. */
+const struct oche_quantity *oche_reading_quantity(const struct oche_reading *reading,
+                                                  const struct oche_quantity *quantity);
 
 struct oche_published_curve {
     const char *label;

@@ -608,6 +608,32 @@ static void test_a_reading_replaces_one_of_those_that_are_compared(void **state)
     oche_study_close(study);
 }
 
+/* A reading may measure another quantity. A claim that names neither has no such reading. */
+static void test_a_reading_replaces_a_quantity(void **state)
+{
+    struct oche_study *study =
+        make_study("also: [{label: other, quantities: {speed: least}}]\n"
+                   "claims:\n"
+                   "  - name: one\n" TEXTS "    kind: value\n    quantity: speed\n"
+                   "    at: {recovery: A, loss.probability: 1e-3}\n    published: 10Gbps\n"
+                   "    tolerance: {relative: 0.1, in_shape: 0.2}\n"
+                   "  - name: own\n" TEXTS "    kind: value\n    quantity: least\n"
+                   "    at: {recovery: A, loss.probability: 1e-3}\n    published: 10Gbps\n"
+                   "    tolerance: {relative: 0.1, in_shape: 0.2}\n");
+    struct oche_samples *samples = oche_samples_create(study);
+
+    (void)state;
+    put_runs(samples, study, "goodput", "A", "1e-3", (double[]){1 * G, 10 * G, 10 * G, 19 * G});
+    oche_samples_ready(samples);
+    assert_int_equal(oche_judge(study, &study->claims[0], NULL, samples).finding, R);
+    assert_int_equal(oche_judge(study, &study->claims[0], &study->also[0], samples).finding, N);
+    assert_true(oche_judge(study, &study->claims[0], &study->also[0], samples).measured == 1 * G);
+    assert_int_equal(oche_judge(study, &study->claims[1], NULL, samples).finding, N);
+    assert_int_equal(oche_judge(study, &study->claims[1], &study->also[0], samples).finding, X);
+    oche_samples_free(samples);
+    oche_study_close(study);
+}
+
 static void test_another_reading_moves_claims_that_are_where_the_figure_is(void **state)
 {
     struct oche_study *study =
@@ -685,6 +711,7 @@ int main(void)
         cmocka_unit_test(test_quantities_come_from_metrics_as_they_say),
         cmocka_unit_test(test_a_list_of_values_is_a_mean_over_them),
         cmocka_unit_test(test_a_reading_replaces_one_of_those_that_are_compared),
+        cmocka_unit_test(test_a_reading_replaces_a_quantity),
         cmocka_unit_test(test_another_reading_moves_claims_that_are_where_the_figure_is),
         cmocka_unit_test(test_what_quick_mode_does_not_run_has_no_data),
     };
