@@ -56,6 +56,7 @@
  *     senders gets share_t/S * line/n_t, where S is the sum of the shares of tenants that have
  *     senders. Fig 5's state belongs to the port, so all tenants share it. A queue pair's tenant is
  *     the one configured on its own NIC; a packet that names another tenant is void.
+ *   - `stagger` paces bursts in place of packets, as applications of the testbed did (sec V-B).
  *   - With a peer that does not know the header (OCHE_BTH_EXTENSIONS) only DCQCN remains.
  */
 #include "core/cc/dart/dart.h"
@@ -263,6 +264,21 @@ static inline void ask(const struct oche_cc_flow *flow, struct dart_flow *s, och
     s->asked = now;
 }
 
+/*
+ * Lets packets of a burst leave without gaps. The queue pair then waits for as long as the gaps
+ * would have taken (dart.md#d37).
+ */
+static OCHE_NOINLINE void stagger(struct oche_cc_flow *flow, struct dart_flow *s,
+                                  const struct oche_packet *packet)
+{
+    const struct dart_params *p = flow->params;
+
+    s->together += packet->payload_bytes;
+    flow->burst = s->together < p->stagger_bytes;
+    if (!flow->burst)
+        s->together = 0;
+}
+
 static void dart_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet,
                       uint64_t line_bytes)
 {
@@ -271,6 +287,8 @@ static void dart_sent(struct oche_cc_flow *flow, oche_time now, struct oche_pack
     if (OCHE_UNLIKELY(!s->active) && packet->payload_bytes > 0 && !s->idle)
         activate(s, now);
     ask(flow, s, now, packet);
+    if (OCHE_UNLIKELY(((const struct dart_params *)flow->params)->stagger_bytes > 0))
+        stagger(flow, s, packet);
     if (OCHE_LIKELY(!s->limited))
         return;
     dcqcn_begins(flow);

@@ -50,6 +50,10 @@ const struct oche_param dart_param_rows[] = {
     {OCHE_PARAM(struct dart_params, least_rate), OCHE_IS_BPS(OCHE_MBPS, 1, 1000 * OCHE_GBPS),
      .where = "dart.md#d29",
      .help = "no share slows a queue pair down below this rate, whatever the receiver says"},
+    {OCHE_PARAM_AS("stagger", struct dart_params, stagger_bytes),
+     OCHE_IS_BYTES(0, 0, UINT64_C(1) << 30), .where = "Dart sec V-B; dart.md#d37",
+     .help = "a queue pair sends so much payload at the line's rate, then waits until its mean "
+             "rate is right, as applications of the testbed do; 0: each packet is paced"},
     {OCHE_PARAM(struct dart_params, updates), OCHE_IS_BOOL(true), .where = "dart.md#d8",
      .help = "send updates with a new n to senders that get no ACK now; the paper has ACKs "
              "only"},

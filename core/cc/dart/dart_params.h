@@ -27,6 +27,7 @@ struct dart_params {
     double fill;
     oche_time flight;
     uint64_t least_rate;
+    uint64_t stagger_bytes;
     bool updates;
     uint64_t ack_packets;
     bool work_conserving;
@@ -40,7 +41,7 @@ struct dart_params {
     const char *tenant_shares;
 };
 
-#define DART_PARAMS 54 /* number of rows in the table */
+#define DART_PARAMS 55 /* number of rows in the table */
 extern const struct oche_param dart_param_rows[DART_PARAMS];
 
 /*

@@ -39,6 +39,7 @@ struct dart_flow {
     /* For sending: messages and shares. */
     struct oche_cc_flow *flow;
     uint64_t dcqcn_bps, cap_bps;     /* the queue pair's rate is the smaller of the two */
+    uint64_t together;               /* payload of the present burst; only with `stagger` */
     uint64_t window_bps;             /* the rate for which the window was computed last */
     struct dart_flow *next, *before; /* neighbours in the peer's list of active queue pairs */
 };

@@ -246,6 +246,39 @@ static struct oche_flow_path met(const struct small_world *small, uint32_t count
 }
 
 /*
+ * With `stagger` a sender's packets come in bursts at line rate, but its mean rate is its share. So
+ * two bursts meet at the switch, where packets that are paced make no queue.
+ */
+static void bursts_have_the_share_in_the_mean(void **state)
+{
+    const struct oche_flow_plan flows[2] = {small_flow(1, 0, LONG, 0), small_flow(2, 0, LONG, 0)};
+    const uint64_t bursts[2] = {0, 64000};
+    struct oche_flow_path seen[2];
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct small_world small;
+
+        open_star(&small, 3, 20 * OCHE_MS);
+        small.config.measure.ways = true;
+        small.config.switches.kmin_bytes = small.config.switches.kmax_bytes = 30 * FRAME;
+        small_world_cc(&small, "stagger", bursts[i]);
+        small_world_cc_real(&small, "fill", 0.9);       /* the queue of the beginning drains */
+        small_world_cc_real(&small, "line_above", 0.8); /* marks are the receiver's all the same */
+        small_world_cc_real(&small, "line_below", 0.7);
+        small_world_run(&small, flows, 2);
+        seen[i] = met(&small, 2);
+        for (uint32_t f = 0; f < 2; f++)
+            assert_near(oche_world_flows(small.world)->paths[f].packets,
+                        (double)seen[i].packets / 2, 0.02);
+        small_world_end(&small);
+        small_world_free(&small);
+    }
+    assert_near(seen[1].packets, (double)seen[0].packets, 0.02);
+    assert_true(seen[1].marked > 1000 && seen[1].marked > 10 * seen[0].marked);
+}
+
+/*
  * One sender to four receivers: its own NIC is the bottleneck, and marks (dart.md#d25). Each
  * receiver has a quarter of its line with marks: that is not receiver congestion, so DCQCN acts.
  */
@@ -308,6 +341,7 @@ int main(void)
         cmocka_unit_test(the_last_one_has_the_line),
         cmocka_unit_test(queue_pairs_divide_a_share),
         cmocka_unit_test(weights_divide_the_line),
+        cmocka_unit_test(bursts_have_the_share_in_the_mean),
         cmocka_unit_test(inside_the_network_dcqcn_takes_over),
         cmocka_unit_test(at_the_source_dcqcn_takes_over),
         cmocka_unit_test(at_the_receiver_marks_are_suppressed),
