@@ -6,9 +6,10 @@
 
 /* An endpoint that sends from queue pairs uses all of these: `recovery`, and keys of `host`. */
 static const char *const of_queue_pairs[] = {
-    "recovery", "mtu",           "ack_every",   "ack_priority",
-    "window",   "ack_timeout",   "limiter_lag", "resend_one_verb_at_a_time",
-    "timeouts", "timer_restart", "retry_count", "outstanding_reads"};
+    "recovery",         "mtu",           "ack_every",         "ack_priority",
+    "window",           "ack_timeout",   "limiter_lag",       "resend_one_verb_at_a_time",
+    "timeouts",         "timer_restart", "retry_count",       "outstanding_reads",
+    "doorbell_latency", "dma_latency",   "completion_latency"};
 
 static const char *prefix_of(const char *key)
 {
@@ -49,7 +50,7 @@ static bool is_given(const struct oche_world_config *config, const char *key)
 static void add_idle(const struct oche_world_config *config, char *text, size_t text_bytes)
 {
     const char *setting = NULL;
-    char keys[256] = "";
+    char keys[320] = "";
 
     for (size_t i = 0; i < OCHE_COUNT_OF(of_queue_pairs); i++) {
         const char *key = of_queue_pairs[i];
@@ -70,7 +71,7 @@ static void add_idle(const struct oche_world_config *config, char *text, size_t 
 void oche_ignored(const struct oche_world *world, char *text, size_t text_bytes)
 {
     const struct oche_world_config *config = oche_world_config(world);
-    char keys[256] = "";
+    char keys[320] = "";
 
     text[0] = '\0';
     if (config->endpoint == NULL)

@@ -20,6 +20,7 @@
 #include "sim/network/flow_plan.h"
 #include "sim/topology/routes.h"
 
+struct oche_deferred;
 struct oche_host;
 struct oche_host_params;
 struct oche_switch_params;
@@ -125,6 +126,14 @@ struct oche_endpoint {
      * is.
      */
     bool (*is_feedback)(const struct oche_packet *packet);
+    /*
+     * Optional, both or neither, for host latencies (host_latency.h): carries out what the endpoint
+     * has deferred, which is due now; and returns true if the packet asks for data that the NIC has
+     * to read from memory first. It keeps the order of what comes behind such a packet on its queue
+     * pair.
+     */
+    void (*deferred)(void *state, const struct oche_deferred *due, oche_time now);
+    bool (*reads_memory)(const void *state, const struct oche_packet *packet);
 
     /* Returns counters. Counters that the endpoint does not have stay 0. */
     const struct oche_nic_stats *(*stats)(const void *state);

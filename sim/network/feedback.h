@@ -10,19 +10,12 @@
 #include "core/random.h"
 #include "core/wire/packet.h"
 #include "sim/engine/arena.h"
-
-struct oche_held {
-    oche_time until;
-    uint64_t order; /* number of the packet in order of arrival; breaks ties */
-    struct oche_packet *packet;
-};
+#include "sim/network/deferred.h"
 
 struct oche_feedback {
     oche_time jitter; /* the longest delay; 0: no packet is held */
     struct oche_random random;
-    uint64_t order;
-    struct oche_held *heap;
-    uint32_t count, capacity;
+    struct oche_deferred_heap held; /* packets */
 };
 
 /* `entity` names the random stream: the host's address. */
@@ -36,7 +29,7 @@ struct oche_packet *oche_feedback_take(struct oche_feedback *feedback, oche_time
 /* Returns when the next packet is due; OCHE_NEVER: none is held. */
 static inline oche_time oche_feedback_next(const struct oche_feedback *feedback)
 {
-    return feedback->count == 0 ? OCHE_NEVER : feedback->heap[0].until;
+    return oche_deferred_next(&feedback->held);
 }
 
 #endif

@@ -51,7 +51,9 @@ struct oche_flow_sent {
 
 /* Results of a flow that its destination's node writes. */
 struct oche_flow_received {
-    oche_time delivered; /* when the last byte arrived; OCHE_NEVER: it has not arrived */
+    /* when the last byte arrived and, with host.dma_latency, was in memory; OCHE_NEVER: not yet */
+    oche_time delivered;
+    bool arrived; /* with host.dma_latency: the last byte has arrived */
     /* its end was lost for good, although later bytes of the connection have arrived */
     bool passed_over;
 };
@@ -81,7 +83,8 @@ struct oche_connection {
     bool answered;  /* a READ: the source has given up its queue pair; written by the source */
     uint32_t first; /* the connection's flows are order[first … first + count) */
     uint32_t count;
-    uint64_t bytes;  /* bytes of all its flows */
+    uint32_t released; /* flows that the NIC may have by now, host_latency.h; by the poster */
+    uint64_t bytes;    /* bytes of all its flows */
     uint32_t queued; /* flows started; only order[first … first + queued) is valid; written by the
                         poster */
     uint32_t posted; /* flows given to the queue pair completely; written by the poster */

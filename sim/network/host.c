@@ -65,8 +65,8 @@ static const struct oche_param host_params[] = {
      .zero_is_auto = true, .check = check_ack_timeout,
      .where = "error-recovery.md#ack-timeout; value: error-recovery.md#parameters",
      .help = "without progress for so long, go back; auto: four times the longest round trip of "
-             "the empty network, feedback_jitter and late packets, 10ms at least; never: wait for "
-             "ever"},
+             "the empty network, feedback_jitter, dma_latency and late packets, 10ms at least; "
+             "never: wait for ever"},
     {OCHE_PARAM(struct oche_host_params, retry_count),
      OCHE_IS_COUNT(OCHE_HOST_RETRIES_NO_LIMIT, 0, UINT32_MAX),
      .where = "our choice (as good as no limit); verbs: rocev2.md#retries", .usual_most = 30,
@@ -98,6 +98,20 @@ static const struct oche_param host_params[] = {
      .where = "timely.md#feedback-jitter", .check = check_feedback_jitter,
      .traits = OCHE_PARAM_DELAYS_ACKS | OCHE_PARAM_NOT_FLUID, .usual_most = 100 * OCHE_US,
      .help = "each ACK, NAK and CNP reaches its sender late by a random time, up to this"},
+    {OCHE_PARAM(struct oche_host_params, doorbell_latency), OCHE_IS_TIME(0, 0, OCHE_MS),
+     .where = "RoGUE sec 5.4; rogue.md#host-latency", .traits = OCHE_PARAM_NOT_FLUID,
+     .usual_most = 2 * OCHE_US,
+     .help = "from a post until the NIC has the work request: a write to the NIC's doorbell, and "
+             "the NIC's read"},
+    {OCHE_PARAM(struct oche_host_params, dma_latency), OCHE_IS_TIME(0, 0, OCHE_MS),
+     .where = "RoGUE sec 5.4; rogue.md#host-latency",
+     .traits = OCHE_PARAM_DELAYS_ACKS | OCHE_PARAM_NOT_FLUID, .usual_most = 2 * OCHE_US,
+     .help = "each transaction of data between NIC and memory: before a message's first byte "
+             "leaves, and after its last byte has arrived"},
+    {OCHE_PARAM(struct oche_host_params, completion_latency), OCHE_IS_TIME(0, 0, OCHE_MS),
+     .where = "RoGUE sec 5.4; rogue.md#host-latency", .traits = OCHE_PARAM_NOT_FLUID,
+     .usual_most = 2 * OCHE_US,
+     .help = "from a completion at the NIC until its program has it from the completion queue"},
     {OCHE_PARAM(struct oche_host_params, connections),
      OCHE_IS_CHOICE(OCHE_CONNECTION_PER_FLOW, connection_choices), .where = "our choice",
      .help = "a fresh queue pair for each flow; one for each pair of hosts; or one for messages "
@@ -157,15 +171,43 @@ void oche_host_flow_started(struct oche_host *host, uint32_t number, oche_time n
                     OCHE_FIRST_QPN + plan->connection, number, plan->bytes);
 }
 
-uint32_t oche_host_flow_delivered(struct oche_host *host, uint32_t number, oche_time now)
+void oche_host_flow_in_memory(struct oche_host *host, uint32_t number, oche_time now)
+{
+    const struct oche_flow_plan *plan = &host->flows->plan[number];
+
+    host->flows->received[number].delivered = now;
+    note_flow(host, number, OCHE_FLOW_DELIVERED, 0, now);
+    oche_trace_emit(oche_host_trace(host), now, OCHE_TRACE_FLOW_ENDED,
+                    OCHE_FIRST_QPN + plan->connection, number, plan->bytes);
+}
+
+/* Returns the flow that is received next on the connection, which has arrived now. */
+static uint32_t take_arrived(const struct oche_host *host, uint32_t number)
 {
     struct oche_connection *connection = &host->flows->connections[number];
-    uint32_t flow = host->flows->order[connection->first + connection->delivered++];
 
-    host->flows->received[flow].delivered = now;
-    note_flow(host, flow, OCHE_FLOW_DELIVERED, 0, now);
-    oche_trace_emit(oche_host_trace(host), now, OCHE_TRACE_FLOW_ENDED, OCHE_FIRST_QPN + number,
-                    flow, host->flows->plan[flow].bytes);
+    return host->flows->order[connection->first + connection->delivered++];
+}
+
+uint32_t oche_host_flow_delivered(struct oche_host *host, uint32_t number, oche_time now)
+{
+    const uint32_t flow = take_arrived(host, number);
+
+    oche_host_flow_in_memory(host, flow, now);
+    return flow;
+}
+
+uint32_t oche_host_flow_arrived(struct oche_host *host, uint32_t number, oche_time now)
+{
+    if (OCHE_LIKELY(!(host->notes & OCHE_HOST_NOTES_MEMORY)))
+        return oche_host_flow_delivered(host, number, now);
+    const uint32_t flow = take_arrived(host, number);
+
+    host->flows->received[flow].arrived = true;
+    host->shard->pending_deliveries++;
+    oche_host_defer(host, &(struct oche_deferred){.until = now + host->latency->dma,
+                                                  .number = flow,
+                                                  .kind = OCHE_DEFERRED_DELIVERY});
     return flow;
 }
 
@@ -284,6 +326,15 @@ static OCHE_ALWAYS_INLINE void transmit(struct oche_host *host,
     oche_network_send(shard, port, packet, now);
 }
 
+/* Returns when the host next does something that it has deferred. */
+static OCHE_NOINLINE oche_time next_deferred(const struct oche_host *host)
+{
+    const oche_time next = oche_feedback_next(&host->feedback);
+
+    return host->latency == NULL ? next
+                                 : oche_time_min(next, oche_deferred_next(&host->latency->heap));
+}
+
 /* Called at the end of every event: sends if the port is free, and asks for the next wake-up. */
 static OCHE_ALWAYS_INLINE void settle(struct oche_host *host, const struct oche_endpoint *endpoint,
                                       struct oche_port *port, oche_time now)
@@ -310,8 +361,8 @@ static OCHE_ALWAYS_INLINE void settle(struct oche_host *host, const struct oche_
     if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_LINK))
         wake = oche_time_min(wake, next_of_link(host));
     wake = oche_time_min(wake, host->next_start);
-    if (OCHE_UNLIKELY(host->holds_feedback))
-        wake = oche_time_min(wake, oche_feedback_next(&host->feedback));
+    if (OCHE_UNLIKELY(host->defers != 0))
+        wake = oche_time_min(wake, next_deferred(host));
     wake = oche_time_min(wake, host->pause.next);
     if (OCHE_UNLIKELY(wake < now))
         wake = now; /* at once */
@@ -370,24 +421,8 @@ static struct oche_flow_path *note_way(struct oche_host *host, const struct oche
     return way;
 }
 
-/*
- * Gives a packet that has arrived to the endpoint, and records its path if host->notes asks for it.
- * Whether a mark is
- * suppressed is known only when the endpoint has seen it.
- */
-static OCHE_NOINLINE void receive_noted(struct oche_host *host, const struct oche_packet *packet,
-                                        oche_time now)
-{
-    const struct oche_endpoint *endpoint = host->endpoint;
-    struct oche_flow_path *way =
-        host->notes & OCHE_HOST_NOTES_PATHS ? note_way(host, packet) : NULL;
-
-    endpoint->receive(oche_host_endpoint_state(host), packet, now);
-    if (way != NULL && packet->ecn == OCHE_ECN_CE && endpoint->suppresses_marks != NULL)
-        way->suppressed += endpoint->suppresses_marks(oche_host_endpoint_state(host));
-}
-
-static OCHE_NOINLINE void release_feedback(struct oche_host *host, oche_time now)
+/* Does what the host has deferred until `now`. */
+static OCHE_NOINLINE void release_deferred(struct oche_host *host, oche_time now)
 {
     struct oche_packet *packet;
 
@@ -395,11 +430,39 @@ static OCHE_NOINLINE void release_feedback(struct oche_host *host, oche_time now
         host->endpoint->receive(oche_host_endpoint_state(host), packet, now);
         oche_packet_return(&host->shard->pool, packet);
     }
+    if (host->latency != NULL)
+        oche_host_latency_release(host, now);
+}
+
+/* True if the packet, which the endpoint could have, waits for data from memory. */
+static bool waits_for_memory(struct oche_host *host, struct oche_packet *packet, oche_time now)
+{
+    return (host->notes & OCHE_HOST_NOTES_MEMORY) && oche_host_latency_holds(host, packet, now);
+}
+
+/*
+ * Gives a packet that has arrived to the endpoint, and records its path if host->notes asks for it.
+ * Returns true if the packet waits for data from memory instead. Whether a mark is suppressed is
+ * known only when the endpoint has seen it.
+ */
+static OCHE_NOINLINE bool receive_noted(struct oche_host *host, struct oche_packet *packet,
+                                        oche_time now)
+{
+    const struct oche_endpoint *endpoint = host->endpoint;
+    struct oche_flow_path *way =
+        host->notes & OCHE_HOST_NOTES_PATHS ? note_way(host, packet) : NULL;
+
+    if (waits_for_memory(host, packet, now))
+        return true;
+    endpoint->receive(oche_host_endpoint_state(host), packet, now);
+    if (way != NULL && packet->ecn == OCHE_ECN_CE && endpoint->suppresses_marks != NULL)
+        way->suppressed += endpoint->suppresses_marks(oche_host_endpoint_state(host));
+    return false;
 }
 
 /*
  * Receives a packet, and updates the records that host->notes asks for: path, link credits. Returns
- * true if the packet waits in the receive buffer of a slow host, or was dropped there.
+ * true if the packet waits, in the receive buffer of a slow host or for memory, or was dropped.
  */
 static OCHE_NOINLINE bool take_noted(struct oche_host *host, struct oche_packet *packet,
                                      oche_time now)
@@ -408,8 +471,7 @@ static OCHE_NOINLINE bool take_noted(struct oche_host *host, struct oche_packet 
         return true;
     if (host->notes & OCHE_HOST_NOTES_CREDITS)
         oche_host_credits_arrived(host, packet);
-    receive_noted(host, packet, now);
-    return false;
+    return receive_noted(host, packet, now);
 }
 
 /* Runs the link's own timers. Packets that leave the receive buffer reach the endpoint. */
@@ -423,8 +485,8 @@ static OCHE_NOINLINE void expire_of_link(struct oche_host *host, oche_time now)
     }
     oche_slow_host_expire(host, now);
     while ((packet = oche_slow_host_drain(host, now)) != NULL) {
-        receive_noted(host, packet, now);
-        oche_packet_return(&host->shard->pool, packet);
+        if (!receive_noted(host, packet, now))
+            oche_packet_return(&host->shard->pool, packet);
     }
 }
 
@@ -451,7 +513,8 @@ static OCHE_ALWAYS_INLINE void arrival(struct oche_host *host, const struct oche
 {
     if (OCHE_UNLIKELY(oche_packet_is_of_link(packet->kind))) {
         receive_pause(host, packet, now);
-    } else if (OCHE_UNLIKELY(host->holds_feedback) && endpoint->is_feedback(packet)) {
+    } else if (OCHE_UNLIKELY(host->defers & OCHE_HOST_DEFERS_FEEDBACK) &&
+               endpoint->is_feedback(packet)) {
         if (host->notes & OCHE_HOST_NOTES_CREDITS)
             oche_host_credits_arrived(host, packet);
         oche_feedback_hold(&host->feedback, &host->shard->arena, packet, now);
@@ -489,8 +552,8 @@ void oche_host_transmit_done(struct oche_shard *shard, struct oche_port *port, o
 static OCHE_ALWAYS_INLINE void timer(struct oche_host *host, const struct oche_endpoint *endpoint,
                                      struct oche_port *port, oche_time now)
 {
-    if (OCHE_UNLIKELY(host->holds_feedback))
-        release_feedback(host, now);
+    if (OCHE_UNLIKELY(host->defers != 0))
+        release_deferred(host, now);
     if (host->pause.next <= now)
         host->classes = (uint8_t)~oche_pause_update(&host->pause, now);
     if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_LINK))
@@ -563,7 +626,7 @@ struct oche_host *oche_host_create(struct oche_network *network, uint32_t addres
     host->classes = UINT8_MAX;
     host->next_start = oche_flows_next_start(shared->flows, address);
     host->notes = shared->flows->paths != NULL ? OCHE_HOST_NOTES_PATHS : 0;
-    host->holds_feedback = shared->params->feedback_jitter > 0;
+    host->defers = shared->params->feedback_jitter > 0 ? OCHE_HOST_DEFERS_FEEDBACK : 0;
     host->feedback = oche_feedback_make(shared->params->feedback_jitter, shared->seed,
                                         shared->places == NULL ? address : shared->places[address]);
     oche_pause_init(&host->pause, network->extras[number].rate_bps, shared->params->pfc_response);
@@ -572,6 +635,7 @@ struct oche_host *oche_host_create(struct oche_network *network, uint32_t addres
     if (shared->slow != NULL &&
         (shared->slow[address].drain_bps > 0 || shared->slow[address].storm_count > 0))
         oche_slow_host_start(host, &shared->slow[address]);
+    oche_host_latency_start(host);
     endpoint->create(oche_host_endpoint_state(host), host);
     return host;
 }

@@ -41,7 +41,8 @@ struct oche_host_params {
     uint64_t outstanding_reads; /* READs that a queue pair may have outstanding, at either end */
     oche_time pfc_response;
     oche_time feedback_jitter; /* ACK, NAK and CNP are delayed by at most this much */
-    uint32_t connections;      /* enum oche_connections */
+    oche_time doorbell_latency, dma_latency, completion_latency; /* host_latency.h */
+    uint32_t connections;                                        /* enum oche_connections */
     /* Flows of at most this size have a traffic class of their own; 0: there is no such class. */
     uint64_t priority_bytes;
     bool ipv6;

@@ -10,13 +10,19 @@
 #include "sim/network/endpoint.h"
 #include "sim/network/feedback.h"
 #include "sim/network/host.h"
+#include "sim/network/host_latency.h"
 
 /* Flags of oche_host.notes: what is recorded about each packet that arrives or leaves. */
 #define OCHE_HOST_NOTES_PATHS   UINT8_C(1) /* each packet's path is recorded in flows->paths */
 #define OCHE_HOST_NOTES_CREDITS UINT8_C(2) /* the link has credits (host_credits.h) */
 #define OCHE_HOST_NOTES_SLOW    UINT8_C(4) /* a slow receiver, or PAUSE storms (slow_host.h) */
+#define OCHE_HOST_NOTES_MEMORY  UINT8_C(8) /* requests for data wait for it (host_latency.h) */
 /* Notes of hosts that also send frames of the link layer, with timers for them. */
 #define OCHE_HOST_NOTES_LINK (OCHE_HOST_NOTES_CREDITS | OCHE_HOST_NOTES_SLOW)
+
+/* Flags of oche_host.defers: what the host does later. */
+#define OCHE_HOST_DEFERS_FEEDBACK UINT8_C(1) /* it takes feedback late (feedback.h) */
+#define OCHE_HOST_DEFERS_WORK     UINT8_C(2) /* it has latencies (host_latency.h) */
 
 /* The endpoint's state follows this struct, on a cache line of its own. */
 struct oche_host {
@@ -31,12 +37,13 @@ struct oche_host {
     oche_time next_start; /* when the host starts a flow; OCHE_NEVER: it has none to start */
     uint32_t address;
     uint8_t classes; /* classes that may send now, as a mask */
-    bool holds_feedback;
-    uint8_t notes; /* OCHE_HOST_NOTES_… */
+    uint8_t defers;  /* OCHE_HOST_DEFERS_… */
+    uint8_t notes;   /* OCHE_HOST_NOTES_… */
     struct oche_pause pause;
 
     struct oche_flows *flows;
     struct oche_feedback feedback;
+    struct oche_host_latency *latency; /* NULL: program, NIC and memory are one */
     struct oche_host_credits *credits; /* NULL: the link has no credits */
     struct oche_slow_host *slow;       /* NULL: it is not slow, and sends no PAUSEs */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
@@ -62,6 +69,10 @@ void oche_host_flow_started(struct oche_host *host, uint32_t number, oche_time n
  * number of that flow.
  */
 uint32_t oche_host_flow_delivered(struct oche_host *host, uint32_t connection, oche_time now);
+/* The same, where the NIC has the flow's last byte, and memory has it after host.dma_latency. */
+uint32_t oche_host_flow_arrived(struct oche_host *host, uint32_t connection, oche_time now);
+/* Notes that all of flow `number` is delivered. For the two functions above, and host_latency.c. */
+void oche_host_flow_in_memory(struct oche_host *host, uint32_t number, oche_time now);
 /*
  * To be called, in place of that, when bytes of a later flow have arrived and the next flow's end
  * was lost for good. Returns the number of the flow that was passed over.

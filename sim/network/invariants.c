@@ -121,8 +121,10 @@ static bool host_is_woken_in_time(const struct oche_network *network, const stru
 {
     oche_time due = oche_time_min(host->next_start, host->pause.next);
 
-    if (host->holds_feedback)
+    if (host->defers & OCHE_HOST_DEFERS_FEEDBACK)
         due = oche_time_min(due, oche_feedback_next(&host->feedback));
+    if (host->defers & OCHE_HOST_DEFERS_WORK)
+        due = oche_time_min(due, oche_deferred_next(&host->latency->heap));
     return network->nodes[host->address].timer_at <= due;
 }
 
@@ -135,22 +137,24 @@ static bool paused_classes_rest(const struct oche_network *network, const struct
 static bool held_feedback_is_a_heap(const struct oche_network *network,
                                     const struct oche_host *host)
 {
-    const struct oche_feedback *feedback = &host->feedback;
-
     (void)network;
-    for (uint32_t i = 1; i < feedback->count; i++)
-        if (feedback->heap[i].until < feedback->heap[(i - 1) / 2].until)
-            return false;
-    return feedback->count <= feedback->capacity;
+    return oche_deferred_is_heap(&host->feedback.held);
 }
 
 static bool held_feedback_is_not_too_late(const struct oche_network *network,
                                           const struct oche_host *host)
 {
-    for (uint32_t i = 0; i < host->feedback.count; i++)
-        if (host->feedback.heap[i].until > network->now + host->feedback.jitter)
+    for (uint32_t i = 0; i < host->feedback.held.count; i++)
+        if (host->feedback.held.heap[i].until > network->now + host->feedback.jitter)
             return false;
     return true;
+}
+
+static bool deferred_work_is_a_heap(const struct oche_network *network,
+                                    const struct oche_host *host)
+{
+    (void)network;
+    return host->latency == NULL || oche_deferred_is_heap(&host->latency->heap);
 }
 
 static const struct {
@@ -161,6 +165,7 @@ static const struct {
     {"a host does not send what is paused", paused_classes_rest},
     {"held feedback is a heap", held_feedback_is_a_heap},
     {"feedback is held no longer than the jitter", held_feedback_is_not_too_late},
+    {"deferred work is a heap", deferred_work_is_a_heap},
 };
 
 static const char *broken_host(const struct oche_network *network, uint32_t number)

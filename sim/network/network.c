@@ -356,6 +356,15 @@ int64_t oche_network_live_packets(const struct oche_network *network)
     return sum;
 }
 
+uint64_t oche_network_pending_deliveries(const struct oche_network *network)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t s = 0; s < network->shard_count; s++)
+        sum += network->shards[s].pending_deliveries;
+    return sum;
+}
+
 uint64_t oche_network_hash(const struct oche_network *network)
 {
     uint64_t hash = UINT64_C(0x6f636865);

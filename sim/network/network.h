@@ -147,6 +147,8 @@ struct oche_shard {
     uint64_t hops; /* packets put on a link, including control packets */
     uint64_t handled_events;
     uint64_t flows_completed; /* flows completed by senders in this shard, including failed flows */
+    /* flows whose last byte has arrived, and is not in memory yet (host_latency.h) */
+    uint64_t pending_deliveries;
     uint64_t awaited_completed;  /* of these, flows for which the run waits */
     struct oche_mishaps mishaps; /* filled if network->keep_mishaps; read between windows */
     uint32_t index;
@@ -281,6 +283,8 @@ uint64_t oche_network_unsent_bytes(const struct oche_network *network, uint32_t 
 uint64_t oche_network_hops(const struct oche_network *network);
 uint64_t oche_network_events(const struct oche_network *network);
 /* Returns the number of packets in use: in queues and on links. */
+/* Returns how many flows have arrived and are not delivered yet, because of host.dma_latency. */
+uint64_t oche_network_pending_deliveries(const struct oche_network *network);
 int64_t oche_network_live_packets(const struct oche_network *network);
 /* Returns all nodes' trace hashes, combined in node order. */
 uint64_t oche_network_hash(const struct oche_network *network);

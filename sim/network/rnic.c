@@ -319,10 +319,10 @@ static bool post_part(struct oche_rnic *rnic, struct oche_connection *connection
     return true;
 }
 
-/* Posts as much of the connection's waiting flows as the queue pair takes. */
+/* Posts as much of the connection's released flows as the queue pair takes. */
 static void post(struct oche_rnic *rnic, struct oche_connection *connection, struct oche_qp *qp)
 {
-    while (connection->posted < connection->queued) {
+    while (connection->posted < connection->released) {
         uint32_t number = rnic->host->flows->order[connection->first + connection->posted];
 
         if (!post_part(rnic, connection, qp, number))
@@ -331,6 +331,18 @@ static void post(struct oche_rnic *rnic, struct oche_connection *connection, str
         if (OCHE_UNLIKELY(rnic->has_failed))
             make_room(rnic);
     }
+}
+
+/* The NIC has the flow that was started next on its connection when the doorbell has reached it. */
+static OCHE_NOINLINE void defer_post(struct oche_rnic *rnic, const struct oche_flow_plan *plan,
+                                     oche_time now)
+{
+    const bool sends = plan->verb != OCHE_VERB_READ;
+
+    oche_host_defer(rnic->host, &(struct oche_deferred){
+                                    .until = now + oche_latency_of_post(rnic->host->latency, sends),
+                                    .number = plan->connection,
+                                    .kind = OCHE_DEFERRED_POST});
 }
 
 static void start(void *state, uint32_t number, oche_time now)
@@ -348,14 +360,51 @@ static void start(void *state, uint32_t number, oche_time now)
     oche_host_flow_started(rnic->host, number, now);
     if (OCHE_UNLIKELY(plan->supply_bps > 0))
         oche_qp_set_supply(qp, plan->supply_bps, now);
+    if (OCHE_UNLIKELY(rnic->host->latency != NULL)) {
+        defer_post(rnic, plan, now);
+        return;
+    }
+    connection->released = connection->queued;
     post(rnic, connection, qp);
+}
+
+/* The program has the completion of a flow's last message. */
+static void end_flow(struct oche_rnic *rnic, uint32_t number, struct oche_qp *qp, oche_time now)
+{
+    const struct oche_flow_plan *plan = &rnic->host->flows->plan[number];
+    struct oche_connection *connection = &rnic->host->flows->connections[plan->connection];
+    const struct oche_flow_sent *sent = &rnic->host->flows->sent[number];
+
+    oche_host_flow_completed(rnic->host, number, (enum oche_status)sent->failed,
+                             oche_qp_retransmitted_packets(qp), oche_qp_timeouts(qp), now);
+    if (is_per_flow(rnic))
+        release_sender(rnic, qp);
+    else
+        post(rnic, connection, qp);
+    oche_host_start(rnic->host, plan->then_same_source, now);
+}
+
+/*
+ * The program has the completion later, that of a READ when the data is in memory. The queue pair
+ * goes on with what the NIC has already.
+ */
+static OCHE_NOINLINE void defer_end(struct oche_rnic *rnic, uint32_t number, struct oche_qp *qp,
+                                    oche_time now)
+{
+    const struct oche_host_latency *latency = rnic->host->latency;
+    const struct oche_flow_plan *plan = &rnic->host->flows->plan[number];
+    const oche_time written = now + (plan->verb == OCHE_VERB_READ ? latency->dma : 0);
+
+    oche_host_defer(rnic->host, &(struct oche_deferred){.until = written + latency->completion,
+                                                        .number = number,
+                                                        .kind = OCHE_DEFERRED_COMPLETION});
+    if (!is_per_flow(rnic))
+        post(rnic, &rnic->host->flows->connections[plan->connection], qp);
 }
 
 static void end_message(struct oche_rnic *rnic, const struct oche_completion *done, oche_time now)
 {
     uint32_t number = (uint32_t)done->wr_id;
-    const struct oche_flow_plan *plan = &rnic->host->flows->plan[number];
-    struct oche_connection *connection = &rnic->host->flows->connections[plan->connection];
     struct oche_flow_sent *sent = &rnic->host->flows->sent[number];
     struct oche_qp *qp = oche_nic_find_qp(rnic->nic, done->qpn);
 
@@ -364,17 +413,37 @@ static void end_message(struct oche_rnic *rnic, const struct oche_completion *do
     rnic->has_failed |= done->status != OCHE_STATUS_SUCCESS;
     if (sent->failed == OCHE_STATUS_SUCCESS)
         sent->failed = done->status; /* those of a flow's later messages follow from the first */
-    if (OCHE_UNLIKELY(done->wr_id & MORE)) {
-        post(rnic, connection, qp);
+    if (OCHE_UNLIKELY(done->wr_id & MORE))
+        post(rnic, connection_of(rnic, qp), qp);
+    else if (OCHE_UNLIKELY(rnic->host->latency != NULL))
+        defer_end(rnic, number, qp, now);
+    else
+        end_flow(rnic, number, qp, now);
+}
+
+/* Carries out what defer_post or defer_end has deferred. */
+static void deferred(void *state, const struct oche_deferred *due, oche_time now)
+{
+    struct oche_rnic *rnic = state;
+    const struct oche_flows *flows = rnic->host->flows;
+    const uint32_t number =
+        due->kind == OCHE_DEFERRED_POST ? due->number : flows->plan[due->number].connection;
+    struct oche_qp *qp = oche_nic_find_qp(rnic->nic, OCHE_FIRST_QPN + number);
+
+    OCHE_MUST(qp != NULL);
+    if (due->kind == OCHE_DEFERRED_COMPLETION) {
+        end_flow(rnic, due->number, qp, now);
         return;
     }
-    oche_host_flow_completed(rnic->host, number, (enum oche_status)sent->failed,
-                             oche_qp_retransmitted_packets(qp), oche_qp_timeouts(qp), now);
-    if (is_per_flow(rnic))
-        release_sender(rnic, qp);
-    else
-        post(rnic, connection, qp);
-    oche_host_start(rnic->host, plan->then_same_source, now);
+    flows->connections[number].released++;
+    post(rnic, &flows->connections[number], qp);
+}
+
+/* The source of a READ reads the data from its memory before it answers. */
+static bool reads_memory(const void *state, const struct oche_packet *packet)
+{
+    (void)state;
+    return packet->kind == OCHE_PACKET_ROCE && packet->opcode == OCHE_RC_READ_REQUEST;
 }
 
 bool oche_rnic_poll(struct oche_rnic *rnic, oche_time now)
@@ -425,7 +494,7 @@ static void on_delivered(void *context, struct oche_qp *qp, uint32_t bytes, bool
         post_receive(rnic, qp);
     if (!count_part(rnic, connection, plan))
         return;
-    oche_host_flow_delivered(rnic->host, number, now);
+    oche_host_flow_arrived(rnic->host, number, now);
     if (connection->delivered == connection->count && !connection->reads)
         linger(rnic, qp, now);
 }
@@ -698,6 +767,8 @@ const struct oche_endpoint oche_endpoint_rnic = {
     .expire = oche_rnic_expire,
     .flush = oche_rnic_flush,
     .is_feedback = oche_rnic_is_feedback,
+    .deferred = deferred,
+    .reads_memory = reads_memory,
     .stats = stats,
     .scheme_counters = scheme_counters,
     .suppresses_marks = suppresses_marks,

@@ -298,6 +298,9 @@ static void get_connection(struct oche_world *world, uint32_t from, struct oche_
     }
     if (part.from_destination)
         of->packets_delivered = part.packets_delivered;
+    /* The poster hears of a flow when it is in memory, and the destination when it arrives. */
+    if (part.from_destination && world->config->hosts.dma_latency > 0)
+        of->delivered = part.delivered > of->delivered ? part.delivered : of->delivered;
 }
 
 static void put_flow(const struct oche_world *world, uint32_t number, struct oche_rank_bytes *bytes)
@@ -332,10 +335,13 @@ static void get_flow(struct oche_world *world, uint32_t from, struct oche_rank_b
     (void)from;
     oche_rank_get(bytes, &part, sizeof(part));
     OCHE_MUST(part.number < flows->count);
+    const bool arrived = flows->received[part.number].arrived || part.received.arrived;
+
     if (part.from_poster) {
         flows->sent[part.number] = part.sent;
         flows->received[part.number] = part.received;
     }
+    flows->received[part.number].arrived = arrived; /* only the destination knows */
     if (!part.from_destination)
         return;
     if (flows->paths != NULL) {

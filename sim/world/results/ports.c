@@ -95,7 +95,7 @@ uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow)
 
     if (!oche_flow_is_made(&world->flows, flow))
         return 0;
-    if (world->flows.received[flow].delivered != OCHE_NEVER)
+    if (world->flows.received[flow].delivered != OCHE_NEVER || world->flows.received[flow].arrived)
         return plan->bytes;
     if (connection->delivered >= connection->queued ||
         world->flows.order[connection->first + connection->delivered] != flow)

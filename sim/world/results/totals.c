@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Access to a world: its parts, and sums over hosts and switches. */
 #include "sim/world/internal.h"
+#include "sim/network/host_latency.h"
 #include "sim/world/results/readings.h"
 
 #include <string.h>
@@ -198,6 +199,7 @@ oche_time oche_world_ideal_time(struct oche_world *world, uint32_t flow)
     const struct oche_world_config *config = world->config;
     const struct oche_endpoint *endpoint =
         config->endpoint != NULL ? config->endpoint : &oche_endpoint_rnic;
+    const oche_time latency = endpoint->deferred == NULL ? 0 : oche_latency_of_flow(&config->hosts);
     struct oche_frames frames;
     struct oche_path path, back;
 
@@ -205,11 +207,11 @@ oche_time oche_world_ideal_time(struct oche_world *world, uint32_t flow)
                      (enum oche_verb)plan->verb, plan->bytes, &frames);
     oche_topology_path(&world->routes, plan->src, plan->dst, &path);
     if (OCHE_LIKELY(frames.request_bytes == 0))
-        return oche_path_ideal(&path, &frames);
+        return latency + oche_path_ideal(&path, &frames);
     const struct oche_frames request = {.count = 1, .first_bytes = frames.request_bytes};
 
     oche_topology_path(&world->routes, plan->dst, plan->src, &back);
-    return oche_path_ideal(&back, &request) + oche_path_ideal(&path, &frames);
+    return latency + oche_path_ideal(&back, &request) + oche_path_ideal(&path, &frames);
 }
 
 oche_time oche_world_empty_rtt(const struct oche_world *world)

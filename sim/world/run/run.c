@@ -67,6 +67,16 @@ static bool begins_here(const struct oche_world *world, uint32_t flow)
     return source != NULL && oche_world_has(world, oche_flow_poster(&source->flow));
 }
 
+/* True if a flow may be completed before its data is delivered. */
+static bool completes_early(const struct oche_world *world)
+{
+    const struct oche_endpoint *endpoint = world->config->endpoint;
+
+    return world->config->hosts.dma_latency > 0 ||
+           (endpoint != NULL && endpoint->completes_early != NULL &&
+            endpoint->completes_early(oche_world_endpoint_params(world->config)));
+}
+
 /*
  * Called when all flows that the run waits for are completed. True if no data of them may still
  * arrive: what has left the network was lost. A rank knows only the flows that begin at its hosts.
@@ -74,16 +84,15 @@ static bool begins_here(const struct oche_world *world, uint32_t flow)
 static bool has_arrived(struct watcher *watcher)
 {
     const struct oche_world *world = watcher->world;
-    const struct oche_endpoint *endpoint = world->config->endpoint;
 
-    if (endpoint == NULL || endpoint->completes_early == NULL ||
-        !endpoint->completes_early(oche_world_endpoint_params(world->config)))
+    if (!completes_early(world))
         return true;
     while (watcher->arrived < world->flows.count &&
            (!begins_here(world, watcher->arrived) || is_over(world, watcher->arrived)))
         watcher->arrived++;
     return oche_ranks_all(world->network.ranks, watcher->arrived == world->flows.count) ||
-           oche_network_live_packets(&world->network) == 0;
+           (oche_network_live_packets(&world->network) == 0 &&
+            oche_network_pending_deliveries(&world->network) == 0);
 }
 
 static void end(struct watcher *watcher, enum oche_world_end why)

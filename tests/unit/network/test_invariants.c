@@ -66,7 +66,7 @@ static struct oche_host *holder(struct oche_network *network)
     for (uint32_t i = 0; i < network->host_count; i++) {
         struct oche_host *host = network->ports[network->nodes[i].first_port].device;
 
-        if (host->feedback.count > 1)
+        if (host->feedback.held.count > 1)
             return host;
     }
     fail_msg("no host holds feedback");
@@ -135,14 +135,14 @@ static void heap_is_swapped(struct oche_network *network)
 {
     struct oche_host *host = holder(network);
 
-    host->feedback.heap[1].until = host->feedback.heap[0].until - 1;
+    host->feedback.held.heap[1].until = host->feedback.held.heap[0].until - 1;
 }
 
 static void feedback_is_held_for_long(struct oche_network *network)
 {
     struct oche_host *host = holder(network);
 
-    host->feedback.heap[host->feedback.count - 1].until = network->now + OCHE_MS;
+    host->feedback.held.heap[host->feedback.held.count - 1].until = network->now + OCHE_MS;
 }
 
 static void switch_is_called_too_late(struct oche_network *network)
