@@ -645,6 +645,8 @@ void oche_qp_set_retries(struct oche_qp *qp, const struct oche_qp_connection *co
  * congestion-control scheme that is not for UD.
  */
 int oche_qp_post_send(struct oche_qp *qp, const struct oche_send_work *work);
+/* Returns how many more work requests the send queue takes now. For the thread that posts. */
+uint32_t oche_qp_send_room(const struct oche_qp *qp);
 /*
  * Posts `count` work requests and returns 0, or posts none and returns the error of the first bad
  * one.

@@ -131,6 +131,14 @@ int oche_qp_post_send(struct oche_qp *qp, const struct oche_send_work *work)
     return 0;
 }
 
+uint32_t oche_qp_send_room(const struct oche_qp *qp)
+{
+    const uint32_t used = atomic_load_explicit(&qp->posted_sends, memory_order_relaxed) -
+                          atomic_load_explicit(&snd(qp)->retired_sends, memory_order_acquire);
+
+    return snd(qp)->send_mask == UINT32_MAX ? 0 : snd(qp)->send_mask + 1 - used;
+}
+
 int oche_qp_post_sends(struct oche_qp *qp, const struct oche_send_work *work, uint32_t count)
 {
     uint32_t tail = atomic_load_explicit(&qp->posted_sends, memory_order_relaxed);

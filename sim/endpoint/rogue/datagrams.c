@@ -37,8 +37,7 @@ void oche_rogue_tell(struct oche_rogue_end *end, const struct rogue_resync *mess
         .to = &to,
     };
 
-    /* if there is no room, the datagram is lost, and repeated later */
-    oche_qp_post_send(rogue->datagrams, &work);
+    oche_rogue_post_datagram(rogue, &work);
 }
 
 /* Returns the epoch nearest to `present` whose low 8 bits are `low`. */
@@ -87,7 +86,7 @@ void oche_rogue_poll_datagrams(struct oche_rogue *rogue, oche_time now)
     struct oche_completion done[8];
     unsigned count;
 
-    while ((count = oche_cq_poll(rogue->datagram_cq, done, 8)) > 0)
+    while ((count = oche_rogue_take_completions(rogue, rogue->datagram_cq, done, 8)) > 0)
         for (unsigned i = 0; i < count; i++)
             if (done[i].status == OCHE_STATUS_SUCCESS && done[i].opcode == OCHE_DONE_RECV)
                 arrived(rogue, done[i].imm, now);

@@ -78,6 +78,7 @@ static void receive(void *state, const struct oche_packet *packet, oche_time now
 {
     struct oche_rogue *rogue = state;
 
+    rogue->now = now;
     oche_nic_receive(rogue->nic, packet, now);
     oche_rogue_poll(rogue, now);
 }
@@ -86,6 +87,7 @@ static bool transmit(void *state, oche_time now, uint8_t classes, struct oche_pa
 {
     struct oche_rogue *rogue = state;
 
+    rogue->now = now;
     return oche_nic_transmit(rogue->nic, now, now, classes, &packet, 1) != 0;
 }
 
@@ -291,6 +293,8 @@ const struct oche_endpoint oche_endpoint_rogue = {
     .expire = expire,
     .flush = flush,
     .is_feedback = oche_rnic_is_feedback,
+    .deferred = oche_rogue_deferred,
+    .reads_memory = oche_rogue_reads_memory,
     .stats = stats,
     .counters = &counters,
     .late_packets = late_packets,

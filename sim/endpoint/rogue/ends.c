@@ -55,7 +55,7 @@ static bool post(void *context, unsigned qp, const struct rogue_piece *piece)
         .sge[0] = {.va = va, .length = piece->bytes, .lkey = OCHE_HOST_MEMORY_KEY},
     };
 
-    return oche_qp_post_send(end->qps[qp], &work) == 0;
+    return oche_rogue_post_work(end, qp, &work);
 }
 
 /* Posts an empty WRITE, and ignores its completion. If there is no room for it, it is lost. */
@@ -65,7 +65,7 @@ static void answer(void *context, uint32_t imm)
     struct oche_send_work work = {
         .wr_id = NO_PIECE, .opcode = OCHE_WORK_WRITE_IMM, .imm = imm, .rkey = OCHE_HOST_MEMORY_KEY};
 
-    oche_qp_post_send(end->qps[0], &work);
+    oche_rogue_post_work(end, 0, &work);
 }
 
 static void limit(void *context, unsigned qp, uint64_t bps)
@@ -87,7 +87,7 @@ static void limit_reads(void *context, unsigned qp, uint64_t bps)
                                   .imm = oche_read_limit_imm(bps),
                                   .rkey = OCHE_HOST_MEMORY_KEY};
 
-    oche_qp_post_send(end->qps[qp], &work);
+    oche_rogue_post_work(end, qp, &work);
 }
 
 /* Describes the packets of a READ's data: an AETH is in the first one and in the last one. */
@@ -196,6 +196,7 @@ static void restart(void *context, unsigned qp, uint32_t send_psn, uint32_t recv
     end->retransmitted += oche_qp_retransmitted_packets(end->qps[qp]);
     end->timeouts += oche_qp_timeouts(end->qps[qp]);
     oche_qp_reset(end->qps[qp]);
+    oche_rogue_forget_posts(end, qp);
     connect(end, qp, send_psn, recv_psn);
     post_receives(end, qp);
     if (end->supply_bps > 0)
@@ -370,6 +371,7 @@ struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connec
             .next = rogue->ends,
             .connection = connection,
             .first_failed = UINT32_MAX,
+            .look_at = OCHE_NEVER,
             .noise = oche_random_stream(rogue->host->shared->seed, "rogue rtt noise", connection)};
         rogue->ends = end;
         oche_rogue_add_timer(end);
@@ -431,11 +433,14 @@ static void on_completion(void *context, struct oche_cq *cq)
 {
     struct oche_rogue *rogue = context;
 
-    if (cq == rogue->datagram_cq) {
+    struct oche_rogue_end *end = cq == rogue->datagram_cq ? NULL : end_of(cq);
+
+    if (OCHE_UNLIKELY(rogue->host->latency != NULL))
+        oche_rogue_await_completions(rogue, cq, end);
+    else if (end == NULL)
         rogue->datagram_waits = true;
-        return;
-    }
-    oche_rogue_wait_for_poll(end_of(cq));
+    else
+        oche_rogue_wait_for_poll(end);
 }
 
 #define PORT                                                                                       \
@@ -451,8 +456,9 @@ static const struct oche_nic_port payload_port = {PORT, .read = oche_host_memory
 static oche_time stamp(struct oche_rogue_end *end, const struct oche_completion *done)
 {
     oche_time noise = end->rogue->params->rtt_noise;
+    oche_time written = oche_rogue_written(end->rogue, done);
 
-    return noise == 0 ? done->time : done->time + oche_random_below(&end->noise, noise + 1);
+    return noise == 0 ? written : written + oche_random_below(&end->noise, noise + 1);
 }
 
 static void immediate(struct oche_rogue_end *end, const struct oche_completion *done, oche_time now)
@@ -467,7 +473,7 @@ static void immediate(struct oche_rogue_end *end, const struct oche_completion *
     else if (done->bytes == 0)
         rogue_immediate(end->library, done->imm, true, stamp(end, done), now);
     else
-        rogue_immediate(end->library, done->imm, false, done->time, now);
+        rogue_immediate(end->library, done->imm, false, oche_rogue_written(end->rogue, done), now);
     oche_rogue_note_sample(end, now);
 }
 
@@ -477,7 +483,7 @@ static void poll_end(struct oche_rogue_end *end, oche_time now)
     struct oche_completion done[32];
     unsigned count;
 
-    while ((count = oche_cq_poll(end->cq, done, 32)) > 0)
+    while ((count = oche_rogue_take_completions(end->rogue, end->cq, done, 32)) > 0)
         for (unsigned i = 0; i < count; i++) {
             if (done[i].wr_id == RECEIVE) {
                 immediate(end, &done[i], now);
@@ -495,7 +501,7 @@ static void poll_end(struct oche_rogue_end *end, oche_time now)
             rogue_completed(end->library, &completion, now);
             oche_rogue_note_sample(end, now);
         }
-    oche_cq_arm(end->cq, false);
+    oche_rogue_await_completions(end->rogue, end->cq, end);
     oche_rogue_report(end, now);
 }
 
@@ -510,7 +516,7 @@ bool oche_rogue_poll(struct oche_rogue *rogue, oche_time now)
         if (end == NULL) {
             rogue->datagram_waits = false;
             oche_rogue_poll_datagrams(rogue, now);
-            oche_cq_arm(rogue->datagram_cq, false);
+            oche_rogue_await_completions(rogue, rogue->datagram_cq, NULL);
             continue;
         }
         rogue->waiting = end->next_waiting;
@@ -579,6 +585,7 @@ void oche_rogue_create(void *state, struct oche_host *host)
     };
 
     rogue->host = host;
+    rogue->datagrams_look_at = OCHE_NEVER;
     rogue->params = shared->endpoint_params;
     if (oche_nic_table_bytes(&config) > 0)
         config.tables = oche_arena_take(&host->shard->tables, oche_nic_table_bytes(&config));

@@ -132,7 +132,7 @@ static bool is_over(const struct oche_rogue_end *end, uint32_t number)
     const struct oche_flow_received *received = &end->rogue->host->flows->received[number];
 
     return connection_of(end)->delivered == connection_of(end)->count ||
-           received->delivered != OCHE_NEVER || received->passed_over;
+           received->delivered != OCHE_NEVER || received->arrived || received->passed_over;
 }
 
 void oche_rogue_arrived(struct oche_rogue_end *end, uint64_t va, uint32_t bytes, oche_time now)
@@ -159,6 +159,6 @@ void oche_rogue_arrived(struct oche_rogue_end *end, uint64_t va, uint32_t bytes,
     if (end->arrived < host->flows->plan[number].bytes)
         return;
     end->arrived = 0;
-    oche_host_flow_delivered(host, end->connection, now);
+    oche_host_flow_arrived(host, end->connection, now);
     oche_rogue_flows_over(end, now);
 }

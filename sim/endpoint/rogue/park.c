@@ -98,8 +98,8 @@ void oche_rogue_flows_over(struct oche_rogue_end *end, oche_time now)
 /* True if nothing is under way, and nothing that the peer may still say needs an answer. */
 static bool is_idle(const struct oche_rogue_end *end)
 {
-    if (end->waits || oche_rogue_has_turn(end) || rogue_broken(end->library) ||
-        !rogue_idle(end->library) || !rogue_quiet(end->library) ||
+    if (end->waits || oche_rogue_awaits_host(end) || oche_rogue_has_turn(end) ||
+        rogue_broken(end->library) || !rogue_idle(end->library) || !rogue_quiet(end->library) ||
         rogue_next(end->library) != OCHE_NEVER)
         return false;
     for (unsigned qp = 0; qp < 2; qp++)

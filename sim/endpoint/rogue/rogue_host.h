@@ -46,6 +46,7 @@ static inline unsigned oche_rogue_which(uint32_t qpn)
 
 struct oche_rogue_end;
 struct oche_rogue_parts;
+struct oche_rogue_posted;
 
 #define OCHE_ROGUE_SIZES 10 /* sizes of ends: binary logarithms of oche_rogue_depth */
 
@@ -78,6 +79,8 @@ struct oche_rogue {
     /* counters of the ends' libraries, from before they were parked */
     struct rogue_counts parked_counts;
     bool datagram_waits;
+    oche_time datagrams_look_at; /* as of an end */
+    struct oche_rogue_posted *unused_posted;
     oche_time now;               /* time of the event that is being handled */
     uint64_t doubled_bytes;      /* bytes that a shadow has delivered a second time */
     uint64_t missing_bytes;      /* bytes that were passed over: must stay 0 */
@@ -102,6 +105,11 @@ struct oche_rogue_end {
     uint8_t parked_active;
     uint64_t parked_switches; /* number of switches of its libraries before it was parked */
     bool waits;               /* in rogue->waiting */
+    /* latency.c. By queue pair: work requests on their way to the NIC, when it has the last one of
+       them, and how often the queue pair was reset */
+    uint32_t on_way[2], restarts[2];
+    oche_time at_nic[2];
+    oche_time look_at; /* when the program has the next completion; OCHE_NEVER: none is awaited */
     /* timed.c */
     uint32_t slot;
     uint64_t turn;        /* 0: it has never had a turn */
@@ -178,6 +186,31 @@ void oche_rogue_sent_again(const struct oche_rogue_end *end, uint64_t *retransmi
 void oche_rogue_report(struct oche_rogue_end *end, oche_time now);
 /* A WRITE of `bytes` bytes to the address `va` has been delivered here. */
 void oche_rogue_arrived(struct oche_rogue_end *end, uint64_t va, uint32_t bytes, oche_time now);
+
+/*
+ * latency.c: host latencies. Both post as oche_qp_post_send, and the NIC has the work later; the
+ * first returns false if there is no room.
+ */
+bool oche_rogue_post_work(struct oche_rogue_end *end, unsigned qp,
+                          const struct oche_send_work *work);
+void oche_rogue_post_datagram(struct oche_rogue *rogue, const struct oche_send_work *work);
+/* The queue pair is reset, and with it all that was posted. */
+void oche_rogue_forget_posts(struct oche_rogue_end *end, unsigned qp);
+/* True if posts are on their way to the NIC, or completions to the program. */
+bool oche_rogue_awaits_host(const struct oche_rogue_end *end);
+/* Returns the time stamp of a completion. */
+oche_time oche_rogue_written(const struct oche_rogue *rogue, const struct oche_completion *done);
+/* As oche_cq_poll, of those completions that the program has by rogue->now. */
+unsigned oche_rogue_take_completions(const struct oche_rogue *rogue, struct oche_cq *cq,
+                                     struct oche_completion *out, unsigned max);
+/*
+ * To be called when all of these are taken, or a first one has come: the end (NULL: the datagrams)
+ * is polled when the program has the next one.
+ */
+void oche_rogue_await_completions(struct oche_rogue *rogue, struct oche_cq *cq,
+                                  struct oche_rogue_end *end);
+void oche_rogue_deferred(void *state, const struct oche_deferred *due, oche_time now);
+bool oche_rogue_reads_memory(const void *state, const struct oche_packet *packet);
 
 /* gauges.c: gauges of windows and round trips. */
 extern const struct oche_gauges oche_rogue_gauges;

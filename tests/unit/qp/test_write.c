@@ -216,10 +216,14 @@ static void test_queue_full(void **state)
     struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 0, 0, 0, 100);
 
     (void)state;
-    for (int i = 0; i < 16; i++)
+    for (unsigned i = 0; i < 16; i++) {
+        assert_int_equal(oche_qp_send_room(pair->side[0].qp[0]), 16 - i);
         pair_post(pair, 0, &work);
+    }
+    assert_int_equal(oche_qp_send_room(pair->side[0].qp[0]), 0);
     assert_int_equal(oche_qp_post_send(pair->side[0].qp[0], &work), 12 /* ENOMEM */);
     pair_run_quiet(pair);
+    assert_int_equal(oche_qp_send_room(pair->side[0].qp[0]), 16);
     pair_post(pair, 0, &work);
     pair_close(pair);
 }
