@@ -152,6 +152,13 @@ CHANGED = [
     ("loss:", "failures: {link: tor0:agg0, where: core_links, at: 20us}\nloss:",
      "s.yaml:17: failures.where: is for links that are drawn, and this entry names them; leave it "
      "out, or give random in their place"),
+    ("congestion_control: dcqcn", "congestion_control: dcqcn\nhost: {dma_latency: 2ms}",
+     "s.yaml:11: host.dma_latency: 2ms is out of range; from 0 to 1ms"),
+    ("congestion_control: dcqcn", "congestion_control: dcqcn\nhost: {doorbell_latency: -1us}",
+     "s.yaml:11: host.doorbell_latency: -1us is negative; write a time with its unit, such as 55us "
+     "or 1.5ms"),
+    ("congestion_control: dcqcn", "congestion_control: dcqcn\nhost: {completion_latency: 1}",
+     "s.yaml:11: host.completion_latency: 1 has no unit; add one of ps, ns, us, ms or s"),
     ("congestion_control: dcqcn", "congestion_control: expresspass\nhost: {feedback_jitter: 1us}",
      "s.yaml:11: host.feedback_jitter: is for ACKs and CNPs, and expresspass has none; 0, or "
      "another congestion_control"),

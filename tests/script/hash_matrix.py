@@ -48,6 +48,8 @@ SCENARIOS = {
                 "ib_credits.waits", "fecn.marked", "fecn.victims"),
     "rogue": ("rogue.switches", "rogue.replayed_pieces", "rogue.resynchronised", "rogue.held_off",
               "lost_packets", "nic_timeouts"),
+    "latency": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "nic_naks_sent",
+                "nic_cnps_sent"),
     "pairs": ("nic_ce_marked", "marks_tor_to_up", "nic_cnps_sent"),
     "tcp": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "drops_tor_to_host",
             "marks_tor_to_host", "nic_out_of_order_packets"),

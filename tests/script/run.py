@@ -451,10 +451,10 @@ def test_ignored(work):
     options = [scenario("pauses"), "--set", "warmup=0", "--set", "topology={type: star, hosts: 3}",
                "--set", "measure={}", "--set", "switch={}", "--out", folder]
     plain = ["--set", "host={}", "--set", "workload={type: incast, degree: 2, bytes: 10KB}"]
-    given = ["--set", "host={mtu: 512B, retry_count: 7, ipv6: true}", "--set",
+    given = ["--set", "host={mtu: 512B, retry_count: 7, ipv6: true, dma_latency: 1us}", "--set",
              "workload={type: incast, degree: 2, bytes: 10KB, initial_rate: 1Gbps}"]
     said = "hosts have no queue pairs, so nothing comes of "
-    keys = "workload.initial_rate, host.mtu, host.retry_count"
+    keys = "workload.initial_rate, host.mtu, host.retry_count, host.dma_latency"
     text = oche(*options, *given, "--set", "congestion_control=expresspass")
     check(f"\nexpresspass: {said}{keys}.\n" in text, text)
     with database(folder) as db:

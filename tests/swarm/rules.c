@@ -51,7 +51,7 @@ static bool flow_is_right(const struct swarm_run *run, uint32_t i, struct swarm_
     if (arrived > plan->bytes || (delivered && arrived != plan->bytes))
         return swarm_finding(verdict, "flow", "flow %u: %llu of %llu bytes arrived, delivered %d",
                              i, U(arrived), U(plan->bytes), delivered);
-    if (ended && sent->failed == 0 && !delivered && !received->passed_over &&
+    if (ended && sent->failed == 0 && !delivered && !received->arrived && !received->passed_over &&
         !is_rogue(oche_world_config(run->world)))
         return swarm_finding(verdict, "flow", "flow %u is completed and not delivered", i);
     if ((delivered && received->delivered < sent->started) ||
