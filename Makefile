@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 # Where an installation is; empty: neither was said.
 PLACE = $(if $(filter-out file undefined,$(origin PREFIX) $(origin DESTDIR)),$(DESTDIR)$(abspath $(PREFIX)))
 
-.PHONY: all sim build/oche demo demo-wire check check-full interop interop-bench soak bench bench-incast bench-wire format install uninstall dist deb coverage clean
+.PHONY: all sim build/oche demo demo-wire check check-full interop interop-bench soak bench bench-incast bench-tcp bench-wire format install uninstall dist deb coverage clean
 
 all:
 	@tools/install-deps build page
@@ -78,6 +78,12 @@ bench-wire:
 	@tools/install-deps build wire
 	@$(MAKE) --no-print-directory all
 	@tools/bench-wire
+
+# TCP sockets beside RDMA on this device, over loopback: DCQCN's Fig 1 as ratios, six minutes.
+bench-tcp:
+	@tools/install-deps build wire
+	@$(MAKE) --no-print-directory all
+	@tools/bench-tcp
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
