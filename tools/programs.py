@@ -104,8 +104,8 @@ class Child:
 
 
 def pair_used(options, server, client, port, environment=None):
-    """Returns the client's output, and the seconds of processor time of client and server; None: the
-    server did not end."""
+    """Returns the client's output, and the seconds of processor time of client and server (None:
+    the server did not end)."""
     with Child(server, environment) as serving:
         end = time.monotonic() + options.limit
         while not listened(port):

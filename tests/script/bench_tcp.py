@@ -25,7 +25,7 @@ READ_BW = """\
 """
 READ_LAT = """\
  #bytes #iterations t_min[usec] t_max[usec] t_typical[usec] t_avg[usec] t_stdev[usec] 99% 99.9%
- 2048    10000          3.95           86.67        6.88               8.07          2.1   9.1  31.5
+ 2048    10000          3.95        86.67        6.88   \t   8.07       \t2.1 \t\t9.1 \t\t31.5
 """
 NUMBER = r"\d+\.\d\d"
 
