@@ -216,6 +216,7 @@ void break_connection(struct rogue_connection *r, enum rogue_outcome first, int 
     r->piece_done = r->piece_next;
     r->batch_done = r->batch_next;
     r->cursor = r->verb_next;
+    turn_end(r);
 }
 
 void rogue_fail(struct rogue_connection *r, int status)

@@ -88,6 +88,15 @@ struct rogue_port {
     void (*sampled)(void *context, enum rogue_direction direction, oche_time rtt, oche_time now);
     /* Sends a message to the peer's library, in a datagram that may be lost. */
     void (*tell)(void *context, const struct rogue_resync *message);
+    /*
+     * The adapter's limiters (limiters.h), of which every connection with work under way has one.
+     * take: returns true if this connection has one; false: it waits in line, and the driver calls
+     * rogue_pump when it has one. give: gives it back, or leaves the line. wanted: returns true if
+     * other connections wait. NULL, all three: there is one for each connection.
+     */
+    bool (*take_limiter)(void *context);
+    void (*give_limiter)(void *context);
+    bool (*limiter_wanted)(void *context);
 };
 
 struct rogue_config {
@@ -114,6 +123,7 @@ struct rogue_counts {
     uint64_t resynchronised;  /* how often a queue pair became a shadow again */
     uint64_t resync_messages; /* sent */
     uint64_t limiter_changes;
+    uint64_t limiter_waits;      /* how often the connection had to wait for a limiter */
     uint64_t unanswered_batches; /* UC: given up before an answer came */
     uint64_t sample_timeouts;    /* UC: how often all batches under way were given up */
     uint64_t answers;            /* UC: answers sent to the peer */

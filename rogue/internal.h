@@ -91,6 +91,8 @@ struct rogue_connection {
     uint64_t progress; /* piece_done when it last failed */
     uint64_t most_failures;
     bool broken;
+    bool has_limiter, waits_for_limiter;
+    uint64_t turn_batches; /* batches that began since it took its limiter */
     /* UC: when all batches under way will count as lost; OCHE_NEVER: none is under way */
     oche_time echo_deadline;
     /* UC: time of answers, with the peer's turnaround: mean and mean deviation */
@@ -132,6 +134,20 @@ void apply_rate(struct rogue_connection *r, enum rogue_direction direction, uint
                 oche_time now);
 /* connection.c: limits a queue pair to the rate of a window. */
 void set_limit(struct rogue_connection *r, unsigned qp, enum rogue_direction direction);
+/*
+ * turn.c: takes one of the adapter's limiters if there is something to post. Returns false if the
+ * connection must wait for one.
+ */
+bool turn_begin(struct rogue_connection *r);
+/* turn.c: true if the next piece must wait, because other connections wait for the limiter. */
+bool turn_is_over(const struct rogue_connection *r);
+/* turn.c: gives the limiter back if nothing is under way, and nothing may be posted now. */
+void turn_end(struct rogue_connection *r);
+/* turn.c: true if the adapter has fewer limiters than connections may need. */
+static inline bool limiters_are_few(const struct rogue_connection *r)
+{
+    return r->config.port->take_limiter != NULL && r->config.params->rate_limiters > 0;
+}
 /* echo.c, for UC: to be called when all pieces up to `number` have left the NIC. */
 void echo_left(struct rogue_connection *r, uint64_t number, oche_time left, oche_time now);
 /* echo.c: returns the immediate data for the last piece of a batch. */

@@ -69,6 +69,10 @@ extern const char *const rogue_vegas_divisor_names[];
     {OCHE_PARAM(struct rogue_params, hold_off_bytes), OCHE_IS_BYTES(160000, 0, 1 << 30), \
      .where = "RoGUE sec 3.3", \
      .help = "bytes after a change of the limiter whose round trips are not used"}, \
+    {OCHE_PARAM(struct rogue_params, rate_limiters), OCHE_IS_COUNT(0, 0, 1000000), \
+     .where = "RoGUE sec 3.3; rogue.md#r32", \
+     .help = "limiters of the NIC: so many connections of a host have work under way, others " \
+             "wait for a turn; ConnectX-3 Pro has 8; 0: any number"}, \
     {OCHE_PARAM(struct rogue_params, count_last_gap), OCHE_IS_BOOL(false), \
      .where = "RoGUE sec 3.3; rogue.md#r24", \
      .help = "the limiter's gap after a batch's last packet is taken off the round trip, too" }, \

@@ -20,6 +20,7 @@ struct rogue_params {
     uint64_t least_rate;
     uint64_t rate_step; /* OCHE_NEVER: by line rate (rogue_rate_step) */
     uint64_t hold_off_bytes;
+    uint64_t rate_limiters; /* of the adapter; 0: any number */
     bool count_last_gap, exact_base_rtt;
     oche_time least_base_rtt;
     oche_time base_rtt_age;

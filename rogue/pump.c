@@ -102,6 +102,7 @@ static struct batch *open_batch(struct rogue_connection *r, enum rogue_direction
     r->open = r->batch_next++;
     stream->batches++;
     stream->in_a_row++;
+    r->turn_batches++;
     *batch_at(r, r->open) = (struct batch){.first = r->piece_next,
                                            .from = stream->posted_bytes,
                                            .direction = (uint8_t)direction,
@@ -114,6 +115,9 @@ static bool wants_signal(const struct rogue_connection *r, const struct rogue_pi
                          const struct batch *batch, uint64_t most)
 {
     if (piece->last && piece->verb->signaled)
+        return true;
+    /* Without a signal nobody would notice that nothing is under way (turn.c). */
+    if (limiters_are_few(r) && piece->last && r->cursor + 1 == r->verb_next)
         return true;
     /* If no piece asked for a signal for long, the rings would fill up. */
     return batch->bytes + piece->bytes >= most || piece->number - r->last_signal >= r->mask / 2;
@@ -154,6 +158,8 @@ static bool post_one(struct rogue_connection *r, oche_time now)
                                 .offset = r->cursor_offset,
                                 .bytes = next_bytes(r, verb, stream)};
     if (!batch_has_room(r, direction))
+        return false;
+    if (turn_is_over(r) && (is_to_hear(r) || rogue_quiet(r)))
         return false;
     bool fits = may_post(r, direction, piece.bytes);
     if (!fits && is_to_hear(r))
@@ -201,10 +207,12 @@ static bool post_one(struct rogue_connection *r, oche_time now)
 
 void rogue_pump(struct rogue_connection *r, oche_time now)
 {
-    if (r->broken || r->sides[r->active].health != QP_READY)
+    if (r->broken)
         return;
-    while (post_one(r, now))
-        ;
+    if (r->sides[r->active].health == QP_READY && turn_begin(r))
+        while (post_one(r, now))
+            ;
+    turn_end(r);
 }
 
 void rewind_to(struct rogue_connection *r, uint64_t number)

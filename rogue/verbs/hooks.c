@@ -149,6 +149,7 @@ static bool adopt(struct ibv_context *context)
     if (!rv_thread_start() || (own = calloc(1, sizeof(*own))) == NULL)
         return false;
     own->context = context;
+    pthread_mutex_init(&own->limiters_lock, NULL);
     learn(own);
     own->pd = ibv_alloc_pd(context);
     own->hidden = rv_next.create_comp_channel(context);

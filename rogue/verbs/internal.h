@@ -14,9 +14,10 @@
  *   hidden.c    completion queues that it does not see            thread.c    what nobody polls for
  *   socket.c    datagrams between libraries                       messages.c  what they say
  *   pair.c      finding the peer's library                        settings.c  OCHE_ROGUE, counters
- *   siphash.c   numbers that nobody can guess
+ *   siphash.c   numbers that nobody can guess                      limiters.c  few limiters
  *
- * Locks, in this order: rv_world.lock, a CQ's members_lock, a queue pair's, a CQ's, a channel's.
+ * Locks, in this order: rv_world.lock, a CQ's members_lock, a queue pair's, a CQ's, a channel's or
+ * a device's limiters_lock.
  */
 #ifndef OCHE_ROGUE_VERBS_INTERNAL_H
 #define OCHE_ROGUE_VERBS_INTERNAL_H
@@ -28,6 +29,7 @@
 #include <infiniband/verbs.h>
 
 #include "rogue/connection.h"
+#include "rogue/limiters.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -50,6 +52,8 @@ struct rv_context {
     struct ibv_pd *pd;               /* for the queue pairs that wake channels */
     uint32_t most_wr;
     bool limits_rates;
+    pthread_mutex_t limiters_lock;
+    struct rogue_limiters limiters; /* limiters.c */
 };
 
 /* ---- the application's completion queues ---- */
@@ -144,6 +148,7 @@ struct rv_qp {
     /* Without a limiter: the time when the next piece of WRITEs and of READs may be posted. */
     oche_time paced_until[2];
     uint64_t own_reads_bps; /* 0: no limit */
+    struct rogue_limited limited;
 
     /* Work requests, a ring of `depth`. */
     struct rv_work *works;
@@ -323,6 +328,12 @@ void rv_receives_move(struct rv_qp *qp, unsigned side);
 /* The queue pair is reset, so nothing is posted on it any more. */
 void rv_receives_returned(struct rv_qp *qp, unsigned side);
 
+/* ---- limiters.c: of rogue/'s port; `context` is a struct rv_qp ---- */
+
+bool rv_limiter_take(void *context);
+void rv_limiter_give(void *context);
+bool rv_limiter_wanted(void *context);
+
 /* ---- uc.c, samples.c ---- */
 
 /* To be called before the queue pair is made. Returns false if there is no memory. */
@@ -415,6 +426,8 @@ oche_time rv_thread_time(void);
 bool rv_thread_watch(int fd, void *what);
 /* Work is under way: the thread must check it. */
 void rv_thread_wake(void);
+/* Also if it is about to look by itself: somebody waits for it. */
+void rv_thread_wake_now(void);
 
 /* ---- settings.c ---- */
 

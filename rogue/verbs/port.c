@@ -307,6 +307,9 @@ const struct rogue_port rv_port = {
     .answer = rv_uc_answer,
     .tell = tell,
     .sampled = rv_sampled,
+    .take_limiter = rv_limiter_take,
+    .give_limiter = rv_limiter_give,
+    .limiter_wanted = rv_limiter_wanted,
 };
 
 /* ---- the connection ---- */

@@ -239,8 +239,10 @@ int rv_qp_destroy(struct rv_qp *qp)
     pthread_mutex_unlock(&rv_world.lock);
     rv_cq_leave(qp->send_cq, qp); /* no other thread has it any more */
     rv_cq_leave(qp->recv_cq, qp);
-    if (qp->rogue != NULL)
+    if (qp->rogue != NULL) {
         rv_count_connection(qp);
+        rv_limiter_give(qp);
+    }
     rv_cq_forget(qp->send_cq, qp->qps[0]->qp_num);
     rv_cq_forget(qp->recv_cq, qp->qps[0]->qp_num);
     unmake(qp);

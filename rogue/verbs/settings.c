@@ -168,6 +168,7 @@ void rv_count_connection(const struct rv_qp *qp)
     counted.counts.resynchronised += counts->resynchronised;
     counted.counts.resync_messages += counts->resync_messages;
     counted.counts.limiter_changes += counts->limiter_changes;
+    counted.counts.limiter_waits += counts->limiter_waits;
     if (window->rtt == OCHE_NEVER)
         window = rogue_window_of(qp->rogue, ROGUE_IN);
     if (window->rtt != OCHE_NEVER) {
@@ -211,6 +212,9 @@ static void tell_connections(void)
            counted.events[RV_MOVES], c->resynchronised, c->resync_messages,
            counted.events[RV_STRANGERS], counted.window_bytes, us(counted.base_rtt),
            us(counted.least_rtt), us(counted.rtt), (double)rv_thread_time() / (double)OCHE_MS);
+    if (c->limiter_waits > 0)
+        rv_say("rogue: waits for one of %" PRIu64 " limiters: %" PRIu64,
+               rv_params(true)->rate_limiters, c->limiter_waits);
     if (counted.unreliable > 0)
         rv_say("rogue: unreliable %" PRIu64 ": answered batches %" PRIu64 ", unanswered %" PRIu64
                ", timeouts %" PRIu64,

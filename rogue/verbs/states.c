@@ -100,8 +100,10 @@ void rv_pair(struct rv_qp *qp)
 
 void rv_forget_connection(struct rv_qp *qp)
 {
-    if (qp->rogue != NULL)
+    if (qp->rogue != NULL) {
         rv_count_connection(qp);
+        rv_limiter_give(qp);
+    }
     free(qp->rogue);
     qp->rogue = NULL;
     qp->paired = qp->alone = qp->ended = qp->flushing = false;

@@ -35,6 +35,15 @@ void rv_thread_wake(void)
         errno = 0;
 }
 
+void rv_thread_wake_now(void)
+{
+    const uint64_t one = 1;
+
+    atomic_store(&sleeps, false);
+    if (write(rv_world.wake, &one, sizeof(one)) < 0)
+        errno = 0;
+}
+
 bool rv_thread_watch(int fd, void *what)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};

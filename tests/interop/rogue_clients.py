@@ -5,8 +5,9 @@
 usage: rogue_clients.py OCHE [--table]
 
 A pair works if both sides end with status 0, something was moved, and the counters of both say
-that each connection had a shadow queue pair, and that pieces were posted. --table prints the table
-of docs/clients.md.
+that each connection had a shadow queue pair, and that pieces were posted. Pairs of LIMITED must
+also wait for one of few limiters; some lose packets meanwhile. --table prints the table of
+docs/clients.md.
 """
 import re
 import sys
@@ -26,6 +27,17 @@ ENTRIES = [
     ("ib_read_bw", "READ", "-n 50 -s 1000000"),
     ("ib_read_bw", "READ", "-n 200 -b -q 4"),
     ("ib_read_lat", "READ", "-n 50"),
+]
+
+# client, options, limiters of the adapter (rate_limiters), packets lost per million
+LIMITED = [
+    ("ib_write_bw", "-n 200 -q 8", 2, 0),
+    ("ib_write_bw", "-n 50 -b -q 4 -s 1000000", 1, 0),
+    ("ib_read_bw", "-n 200 -q 8", 2, 0),
+    ("ib_send_bw", "-n 200 -q 8", 2, 0),
+    ("ib_send_bw", "-n 200 -q 4 -e", 1, 0),
+    ("ib_send_bw", "-n 200 -b -q 4", 1, 2000),
+    ("ib_read_bw", "-n 200 -q 4", 1, 2000),
 ]
 
 
@@ -63,6 +75,16 @@ def main(arguments):
             print(f"{client} {options}: {said} ({done.seconds:.1f} s)", flush=True)
         if error is not None:
             print(error, file=sys.stderr, flush=True)
+    for client, options, limiters, lost in LIMITED if not table else ():
+        sides = [pairs.Side(address, [f"--rogue=rate_limiters={limiters}", "--stats"],
+                            OCHE_DROP=str(lost)) for address in (pairs.SERVER, pairs.CLIENT)]
+        done = pairs.run(arguments[0], client, options, *sides)
+        error = wrong(done)
+        if error is None and counted(done.called, f"waits for one of {limiters} limiters:") == 0:
+            error = f"nobody waited for a limiter: {done.called}"
+        failed += error is not None
+        print(f"{client} {options}, {limiters} limiters, {lost} lost: "
+              f"{'works' if error is None else error} ({done.seconds:.1f} s)", flush=True)
     return 1 if failed else 0
 
 

@@ -114,6 +114,28 @@ static void tell(void *context, const struct rogue_resync *message)
     bench->told[bench->told_count++] = *message;
 }
 
+static bool take_limiter(void *context)
+{
+    struct bench *bench = context;
+
+    return rogue_limiters_take(bench->limiters, &bench->limited);
+}
+
+/* The test lets the next one post. */
+static void give_limiter(void *context)
+{
+    struct bench *bench = context;
+
+    rogue_limiters_give(bench->limiters, &bench->limited);
+}
+
+static bool limiter_wanted(void *context)
+{
+    const struct bench *bench = context;
+
+    return rogue_limiters_wanted(bench->limiters);
+}
+
 static const struct rogue_port port = {
     .post = post,
     .limit = limit,
@@ -126,6 +148,9 @@ static const struct rogue_port port = {
     .answer = answer,
     .tell = tell,
     .sampled = sampled,
+    .take_limiter = take_limiter,
+    .give_limiter = give_limiter,
+    .limiter_wanted = limiter_wanted,
 };
 
 void bench_init(struct bench *bench)

@@ -8,6 +8,7 @@
 #define OCHE_TESTS_SUPPORT_ROGUE_BENCH_H
 
 #include "rogue/connection.h"
+#include "rogue/limiters.h"
 
 #define BENCH_NOTES  4096
 #define BENCH_MTU    1024
@@ -61,6 +62,10 @@ struct bench {
     oche_time last_sample;
     unsigned markers, marked_qp;
     unsigned passed; /* messages that bench_pass has carried */
+    /* If params.rate_limiters is not 0: the adapter's, which ends may share; and this end's place.
+     */
+    struct rogue_limiters *limiters;
+    struct rogue_limited limited;
 };
 
 /* Sets all parameters to their defaults, with 10 Gbit/s at both ends and 64 verbs. */

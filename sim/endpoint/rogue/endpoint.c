@@ -181,6 +181,7 @@ SUM(signals)
 SUM(samples)
 SUM(held_off)
 SUM(limiter_changes)
+SUM(limiter_waits)
 SUM(switches)
 SUM(replayed_pieces)
 SUM(resynchronised)
@@ -198,6 +199,8 @@ static const struct oche_counter counter_rows[] = {
     COUNTER(held_off, "RoGUE: RTT samples skipped, limiter changing",
             "round trips not used, because the limiter was changing"),
     COUNTER(limiter_changes, "RoGUE: rate limiter changes", "new rates of the limiter"),
+    COUNTER(limiter_waits, "RoGUE: waits for one of the NIC's limiters",
+            "times that a connection waited for one of rate_limiters"),
     COUNTER(switches, "RoGUE: takeovers by a shadow QP",
             "times that a shadow queue pair took over"),
     COUNTER(replayed_pieces, "RoGUE: segments replayed on a shadow QP",

@@ -225,6 +225,32 @@ static void tell(void *context, const struct rogue_resync *message)
     oche_rogue_tell(context, message);
 }
 
+static bool take_limiter(void *context)
+{
+    struct oche_rogue_end *end = context;
+
+    return rogue_limiters_take(&end->rogue->limiters, &end->limited);
+}
+
+static void give_limiter(void *context)
+{
+    struct oche_rogue_end *end = context;
+    struct rogue_limited *next = rogue_limiters_give(&end->rogue->limiters, &end->limited);
+
+    if (next == NULL)
+        return;
+    end = (void *)((char *)next - offsetof(struct oche_rogue_end, limited));
+    end->granted = true;
+    oche_rogue_wait_for_poll(end);
+}
+
+static bool limiter_wanted(void *context)
+{
+    const struct oche_rogue_end *end = context;
+
+    return rogue_limiters_wanted(&end->rogue->limiters);
+}
+
 static const struct rogue_port library_port = {
     .post = post,
     .limit = limit,
@@ -236,6 +262,9 @@ static const struct rogue_port library_port = {
     .new_psn = new_psn,
     .answer = answer,
     .tell = tell,
+    .take_limiter = take_limiter,
+    .give_limiter = give_limiter,
+    .limiter_wanted = limiter_wanted,
 };
 
 /* ---- making ends ---- */
@@ -483,6 +512,10 @@ static void poll_end(struct oche_rogue_end *end, oche_time now)
     struct oche_completion done[32];
     unsigned count;
 
+    if (end->granted) {
+        end->granted = false;
+        rogue_pump(end->library, now);
+    }
     while ((count = oche_rogue_take_completions(end->rogue, end->cq, done, 32)) > 0)
         for (unsigned i = 0; i < count; i++) {
             if (done[i].wr_id == RECEIVE) {
@@ -587,6 +620,7 @@ void oche_rogue_create(void *state, struct oche_host *host)
     rogue->host = host;
     rogue->datagrams_look_at = OCHE_NEVER;
     rogue->params = shared->endpoint_params;
+    rogue->limiters.most = rogue->params->library.rate_limiters;
     if (oche_nic_table_bytes(&config) > 0)
         config.tables = oche_arena_take(&host->shard->tables, oche_nic_table_bytes(&config));
     rogue->nic = oche_nic_create(

@@ -11,6 +11,7 @@
 #include "core/qp/heap.h"
 #include "core/random.h"
 #include "rogue/connection.h"
+#include "rogue/limiters.h"
 #include "sim/network/endpoint.h"
 #include "sim/network/host_memory.h"
 #include "sim/network/host_state.h"
@@ -73,6 +74,7 @@ struct oche_rogue {
     struct oche_rogue_end *ends;    /* the ends at this host, newest first */
     struct oche_rogue_end *waiting; /* list of the ends whose completions have not been polled */
     struct oche_rogue_timers timers;
+    struct rogue_limiters limiters; /* the adapter's */
     /* ends whose flows are over, in the order in which they may be parked (park.c) */
     struct oche_rogue_end *over_head, *over_tail;
     struct oche_rogue_parts *unused[OCHE_ROGUE_SIZES]; /* parts of ends that are parked, by size */
@@ -110,6 +112,8 @@ struct oche_rogue_end {
     uint32_t on_way[2], restarts[2];
     oche_time at_nic[2];
     oche_time look_at; /* when the program has the next completion; OCHE_NEVER: none is awaited */
+    struct rogue_limited limited;
+    bool granted; /* it has got a limiter, and its library has not posted yet */
     /* timed.c */
     uint32_t slot;
     uint64_t turn;        /* 0: it has never had a turn */
