@@ -18,7 +18,9 @@
 #include "cli/commands.h"
 #include "cli/preflight.h"
 #include "cli/refuse.h"
+#include "core/cc/cc_messages.h"
 #include "device/device.h"
+#include "params/incast_list.h"
 #include "params/scheme.h"
 #include "params/units.h"
 #include "rogue/params.h"
@@ -32,7 +34,7 @@
 
 struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports;
-    const char *view;
+    const char *incast, *view;
     const char *rogue; /* its parameters; NULL: not asked for */
     bool ack_priority, files, sockets, stats, strict;
     char **command; /* the command and its arguments; NULL: none was given */
@@ -49,6 +51,7 @@ enum {
     KEY_SOURCE_PORTS,
     KEY_PEER_PORTS,
     KEY_FILES,
+    KEY_INCAST,
     KEY_ROGUE,
     KEY_SOCKETS,
     KEY_STATS,
@@ -80,6 +83,10 @@ static const struct argp_option option_table[] = {
     {"files", KEY_FILES, NULL, 0,
      "Let the program find the device's files in /dev/infiniband and /sys/class/infiniband, "
      "which UCX looks for",
+     0},
+    {"incast", KEY_INCAST, "ADDRESS,ADDRESS[,ADDRESS…]", 0,
+     "Hosts that send to one receiver together, the same at all of them and at the receiver: their "
+     "messages name all of them, so that dart's shares are right at once",
      0},
     {"rogue", KEY_ROGUE, "KEY=VALUE[,KEY=VALUE…]", OPTION_ARG_OPTIONAL,
      "Put RoGUE under the program's reliable connections: congestion control and recovery in "
@@ -159,6 +166,31 @@ static void check_peer_ports(const struct argp_state *state, const char *name, c
         oche_refuse(state, "%s: %s: must be pinned or any", name, text);
 }
 
+static void check_incast(const struct argp_state *state, const char *name, const char *text)
+{
+    struct oche_incast_list list;
+    struct oche_error error;
+
+    if (!oche_incast_list_parse(&list, text, &error))
+        oche_refuse(state, "%s: %s", name, error.text);
+}
+
+/* Refuses an incast's hosts if the scheme, by option or environment, takes no list of them. */
+static void check_takes_incast(const struct argp_state *state, const struct options *options)
+{
+    const char *incast = options->incast != NULL ? options->incast : getenv("OCHE_INCAST");
+    const char *cc = options->cc != NULL ? options->cc : getenv("OCHE_CC");
+    struct oche_cc_choice choice;
+    struct oche_error error;
+
+    if (incast == NULL || *incast == '\0')
+        return;
+    if (cc == NULL || *cc == '\0' || !oche_cc_parse(&choice, cc, &error) ||
+        choice.cc->messages == NULL || choice.cc->messages->names_groups == NULL ||
+        !choice.cc->messages->names_groups(&choice.params))
+        oche_refuse(state, "--incast: needs --cc=dart, with look_ahead");
+}
+
 static void check_view(const struct argp_state *state, const char *name, const char *text)
 {
     if (strcmp(text, "off") != 0 && (text[0] != '/' || strlen(text) >= PATH_MAX))
@@ -192,6 +224,7 @@ static void check_environment(const struct argp_state *state, const struct optio
                {"OCHE_POLL", options->poll, check_poll},
                {"OCHE_SOURCE_PORTS", options->source_ports, check_source_ports},
                {"OCHE_PEER_PORTS", options->peer_ports, check_peer_ports},
+               {"OCHE_INCAST", options->incast, check_incast},
                {"OCHE_VIEW", options->view, check_view},
                {"OCHE_ROGUE", options->rogue, check_rogue}};
 
@@ -240,6 +273,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_FILES:
         options->files = true;
         return 0;
+    case KEY_INCAST:
+        check_incast(state, "--incast", options->incast = argument);
+        return 0;
     case KEY_ROGUE:
         if (argument != NULL && *argument == '\0')
             oche_refuse(state, "--rogue=: no KEY=VALUE; --rogue alone has the defaults");
@@ -265,6 +301,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         if (options->command == NULL)
             oche_refuse(state, "no COMMAND; `oche exec -- ib_write_bw` runs one");
         check_environment(state, options);
+        check_takes_incast(state, options);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -274,7 +311,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 #define ENVIRONMENT                                                                                \
     "\nEnvironment variables that options set: OCHE_ACK_PRIORITY, OCHE_CC, OCHE_RECOVERY, "        \
     "OCHE_LINE_RATE, OCHE_DEVICE, OCHE_POLL, OCHE_SOURCE_PORTS, OCHE_PEER_PORTS, OCHE_CAPTURE, "   \
-    "OCHE_ROGUE, OCHE_STATS, OCHE_STRICT, OCHE_VIEW. Without an option:\n"                         \
+    "OCHE_INCAST, OCHE_ROGUE, OCHE_STATS, OCHE_STRICT, OCHE_VIEW. Without an option:\n"            \
     "  OCHE_DROP=N             lose N packets in a million on purpose, for tests\n"                \
     "  OCHE_REAL_VERBS=FILE    the system's libibverbs.so.1; empty: none\n"                        \
     "  OCHE_REAL_RDMACM=FILE   the system's librdmacm.so.1; empty: none"
@@ -491,6 +528,7 @@ int oche_cmd_exec(int argc, char **argv)
     set_variable("OCHE_CAPTURE", options.capture);
     set_variable("OCHE_ROGUE", options.rogue);
     set_variable("OCHE_VIEW", options.view);
+    set_variable("OCHE_INCAST", options.incast);
     set_variable("OCHE_ACK_PRIORITY", options.ack_priority ? "1" : NULL);
     set_variable("OCHE_STATS", options.stats ? "1" : NULL);
     set_variable("OCHE_STRICT", options.strict ? "1" : NULL);

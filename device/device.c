@@ -121,6 +121,7 @@ static bool create_nic(struct oche_device *device) OCHE_NEEDS(device_lock)
     const struct oche_device_config *config = &device->config;
     const struct oche_nic_config nic = {
         .address = 0,
+        .shared_addresses = device_incast_numbers(config),
         .line_rate_bps = config->line_rate_bps,
         .gap_bytes = OCHE_GAP_BYTES,
         .ipv6 = device->socket.ipv6,
@@ -260,9 +261,7 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
         return false;
     device->peers.busy = transmit_has_packets_for;
     device->peers.busy_context = device;
-    oche_peers_add(&device->peers, &device->address,
-                   config->port); /* index 0: this device itself */
-    return true;
+    return device_add_peers(device, error);
 }
 
 /*
@@ -331,6 +330,7 @@ OCHE_UNCHECKED static bool destroy(struct oche_device *device)
     oche_sharing_close(&device->share);
     free(device->cc_params);
     free(device->recovery_params);
+    free(device->incast);
     pthread_mutex_destroy(&device->lock.mutex);
     free(device);
     return whole;

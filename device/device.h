@@ -31,6 +31,7 @@
 
 struct oche_address;
 struct oche_device;
+struct oche_incast_list;
 
 /* The kind of a device's lock (lock.h). */
 OCHE_LOCK_KIND(device_lock);
@@ -71,6 +72,11 @@ struct oche_device_config {
      * numbers (sharing.h). All of them must set this.
      */
     bool share;
+    /*
+     * The hosts that send to one receiver together (params/incast_list.h), for a scheme that takes
+     * lists of senders (dart); NULL: none. Used until the device is open.
+     */
+    const struct oche_incast_list *incast;
     bool any_peer_ports; /* accept a peer's packets from any port (peer_ports.h) */
     bool no_gso, no_gro; /* one packet per datagram */
     bool strict_ip_id;   /* drop every packet with an unexpected identification (ip_id.h) */
@@ -244,6 +250,16 @@ struct oche_nic *oche_device_nic(struct oche_device *device) OCHE_NEEDS(device_l
  */
 uint32_t oche_device_peer(struct oche_device *device, const char *address);
 /* The caller has disconnected all queue pairs from the peer, and no datagram for it is posted. */
+/*
+ * True if the configuration has an incast: queue pairs that send messages of it must have been made
+ * with `groups` (nic.h).
+ */
+bool oche_device_names_groups(const struct oche_device *device);
+/*
+ * Returns the group that messages to this peer name (oche_send_work.group), or NULL. It is valid as
+ * long as the device.
+ */
+const struct oche_group *oche_device_group(const struct oche_device *device, uint32_t receiver);
 void oche_device_release_peer(struct oche_device *device, uint32_t index);
 
 /*

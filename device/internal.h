@@ -31,6 +31,7 @@
 #include "device/host/critical_section.h"
 #include "device/host/entropy.h"
 #include "device/host/lock.h"
+#include "device/incast.h"
 #include "device/path/ack_delay.h"
 #include "device/path/capture.h"
 #include "device/path/peer_ports.h"
@@ -181,6 +182,7 @@ struct oche_device {
     unsigned full_receives GUARDED;
     _Atomic bool share_waiting; /* other processes have sent us packets */
     struct oche_peers peers GUARDED;
+    struct device_incast *incast; /* NULL: none */
     /* addresses that have sent a packet, or whose silence was reported */
     struct oche_seen_addresses seen GUARDED;
     struct stranger strangers[STRANGERS] GUARDED;
@@ -303,6 +305,11 @@ void device_senders_update(struct oche_device *device, oche_time now) OCHE_NEEDS
 
 /* Tunes the parameters of congestion control to the network (cc_tuning.c). */
 void device_tune_at_open(struct oche_device *device) OCHE_NEEDS(device_lock);
+/*
+ * incast.c: adds the device itself to its peers, with the index 0, and the hosts of an incast.
+ * Returns false, with an error, if the list of hosts cannot be used.
+ */
+bool device_add_peers(struct oche_device *device, struct oche_error *error) OCHE_NEEDS(device_lock);
 void device_tune(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock);
 
 /*

@@ -110,6 +110,12 @@ uint32_t oche_peers_add(struct oche_peers *peers, const struct oche_address *add
     return index;
 }
 
+void oche_peers_skip(struct oche_peers *peers)
+{
+    OCHE_MUST(peers->count < peers->max);
+    peers->peers[peers->count++] = (struct oche_peer){0};
+}
+
 /*
  * Empties a slot. Later entries move into it if a search would no longer find them: an entry moves
  * if its own slot is not between the empty slot and its present slot.

@@ -55,6 +55,8 @@ void oche_peers_destroy(struct oche_peers *peers);
  */
 uint32_t oche_peers_add(struct oche_peers *peers, const struct oche_address *address,
                         uint16_t port);
+/* Leaves the next index to nobody. No reference must have been released yet. */
+void oche_peers_skip(struct oche_peers *peers);
 /* Releases a reference. The index must not be used after the last one. */
 void oche_peers_release(struct oche_peers *peers, uint32_t index);
 /* Returns the index of an address; OCHE_NO_PEER: it is not in the table. */

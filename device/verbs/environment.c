@@ -18,6 +18,7 @@
  *                     pinned  the port of its first packet (peer_ports.h), the default
  *                     any     whatever port, for NATs and adapters that change ports
  *   OCHE_ACK_PRIORITY  any value but empty: ACKs have the DSCP of CNPs
+ *   OCHE_INCAST     addresses of the hosts that send to one receiver together, with dart
  *   OCHE_REAL_VERBS the system's libibverbs.so.1; empty: none (system.c)
  *   OCHE_REAL_RDMACM  the system's librdmacm.so.1, as that (device/cm/system.c)
  *   OCHE_STRICT     any value but empty: do not forgive what adapters do not (strict.c)
@@ -37,6 +38,7 @@
 #include "core/wire/opcode.h"
 #include "device/verbs/internal.h"
 #include "device/view/format.h"
+#include "params/incast_list.h"
 #include "params/scheme.h"
 #include "params/units.h"
 
@@ -311,6 +313,22 @@ static bool read_line_rate(struct oche_device_config *config)
     return false;
 }
 
+/* Called under the lock of all ports; the device copies the list. */
+static bool read_incast(struct oche_device_config *config)
+{
+    static struct oche_incast_list list;
+    const char *text = value_of("OCHE_INCAST");
+    struct oche_error error;
+
+    if (text == NULL)
+        return true;
+    config->incast = &list;
+    if (oche_incast_list_parse(&list, text, &error))
+        return true;
+    ov_say("OCHE_INCAST: %s", error.text);
+    return false;
+}
+
 static bool read_peer_ports(struct oche_device_config *config)
 {
     const char *text = value_of("OCHE_PEER_PORTS");
@@ -345,7 +363,7 @@ bool ov_environment(struct oche_device_config *config)
     const char *name;
 
     if (!read_schemes(config) || !read_line_rate(config) || !read_peer_ports(config) ||
-        !read_view())
+        !read_view() || !read_incast(config))
         return false;
     config->ack_priority = value_of("OCHE_ACK_PRIORITY") != NULL;
     name = value_of("OCHE_CAPTURE");

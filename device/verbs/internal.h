@@ -363,9 +363,10 @@ struct ov_qp {
     pthread_mutex_t state_lock;
     struct ibv_qp_attr attr; /* as set by the application */
     struct oche_qp_connection connection;
-    struct ov_strict *strict; /* NULL: not in strict mode */
-    bool has_peer;            /* connection.remote_address is a reference that we hold */
-    uint32_t async_delivered; /* under the context's event_lock */
+    const struct oche_group *group; /* that its messages name; NULL: none */
+    struct ov_strict *strict;       /* NULL: not in strict mode */
+    bool has_peer;                  /* connection.remote_address is a reference that we hold */
+    uint32_t async_delivered;       /* under the context's event_lock */
 };
 
 struct ov_srq {
@@ -485,6 +486,8 @@ union ov_target { /* the parts of a work request except data */
 };
 /* Translates one work request into the core's form, which may then be posted. Returns 0 or an
  * errno. */
+/* Returns the group of senders that a message of this opcode names, or NULL. */
+const struct oche_group *ov_group_of(const struct ov_qp *qp, uint8_t opcode);
 int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
                     struct oche_send_work *work, uint8_t *inline_memory, union ov_target *target);
 /*

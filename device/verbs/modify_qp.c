@@ -108,6 +108,7 @@ static void set_connection(struct ov_qp *qp, uint32_t peer)
         .mtu_bytes = mtu,
     };
     qp->connection.flow_hash = qp->connection.udp_source_port;
+    qp->group = qp->qp.qp_type == IBV_QPT_RC ? oche_device_group(qp->port->device, peer) : NULL;
 }
 
 /*

@@ -42,6 +42,19 @@ uint8_t ov_work_flags_of(const struct ov_qp *qp, unsigned int flags)
                      (flags & IBV_SEND_INLINE ? OCHE_WORK_INLINE : 0));
 }
 
+const struct oche_group *ov_group_of(const struct ov_qp *qp, uint8_t opcode)
+{
+    switch (opcode) {
+    case OCHE_WORK_SEND:
+    case OCHE_WORK_SEND_IMM:
+    case OCHE_WORK_WRITE:
+    case OCHE_WORK_WRITE_IMM:
+        return qp->group;
+    default:
+        return NULL;
+    }
+}
+
 /* Copies inline data to `memory`. Returns false if the data is longer than max_inline_data. */
 static bool gather_inline(const struct ov_qp *qp, const struct ibv_send_wr *wr,
                           struct oche_send_work *work, uint8_t *memory)
@@ -111,7 +124,7 @@ int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
     work->wr_id = wr->wr_id;
     work->opcode = (uint8_t)opcode;
     work->flags = ov_work_flags_of(qp, wr->send_flags);
-    work->group = NULL;
+    work->group = ov_group_of(qp, work->opcode);
     if (qp->qp.qp_type == IBV_QPT_UD) {
         if (!ov_destination(qp, wr->wr.ud.ah, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey,
                             &target->to))

@@ -117,6 +117,7 @@ static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_at
         .max_send_sge = qp->cap.max_send_sge,
         .max_recv_sge = qp->cap.max_recv_sge,
         .windows = attr->qp_type != IBV_QPT_UD,
+        .groups = attr->qp_type == IBV_QPT_RC && oche_device_names_groups(qp->port->device),
         .max_inline_bytes = qp->cap.max_inline_data,
         .send_cq = ov_cq_of(attr->send_cq)->ring,
         .recv_cq = ov_cq_of(attr->recv_cq)->ring,

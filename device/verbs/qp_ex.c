@@ -50,7 +50,7 @@ static struct oche_send_work *begin(struct ibv_qp_ex *qp, uint8_t opcode)
     work->flags = (uint8_t)(ov_work_flags_of(mine, qp->wr_flags) & ~OCHE_WORK_INLINE);
     work->sge_count = 0;
     work->sge[0] = (struct oche_sge){0};
-    work->group = NULL;
+    work->group = ov_group_of(mine, opcode);
     work->imm = 0;
     work->to = NULL;
     return work;

@@ -62,6 +62,7 @@ static void make_qp(struct end *end, enum oche_transport transport, uint32_t mtu
         .initiator_depth = transport == OCHE_TRANSPORT_RC ? 4 : 0,
         .access = ALL_ACCESS,
         .max_inline_bytes = 64,
+        .groups = transport == OCHE_TRANSPORT_RC && oche_device_names_groups(end->device),
         .send_cq = end->cq,
         .recv_cq = end->cq,
     };
