@@ -41,7 +41,7 @@ bool oche_incast_list_parse(struct oche_incast_list *list, const char *text,
             one[length] = '\0';
         }
         if (length >= sizeof(one) || !parse_one(one, list->addresses[list->count], &ipv6))
-            return oche_fail(error, "%.*s: not the IP address of a host; 192.0.2.1 is",
+            return oche_fail(error, "\"%.*s\" is not the IP address of a host; 192.0.2.1 is",
                              length < 60 ? (int)length : 60, at);
         if (list->count > 0 && ipv6 != list->ipv6)
             return oche_fail(error, "%s: IPv4 and IPv6 in one list", one);
