@@ -93,7 +93,8 @@ def must(truth, *what):
 def report():
     """Prints the largest deviations and all failures. Returns the exit status."""
     for kind, (count, most, allowed) in largest.items():
-        print(f"{kind}: {count} compared, largest deviation {most:.3%}, tolerance {allowed:.3%}")
+        print(f"{kind}: {count} compared, largest deviation {100 * most:.2g} %, "
+              f"tolerance {100 * allowed:.2g} %")
     for failure in failures[:20]:
         print("FAILED:", failure)
     if not largest:
