@@ -64,9 +64,9 @@ def events(name, *wanted):
         columns = file.readline().strip().split(",")
         where = columns.index("event")
         for line in file:
-            fields = line.rstrip("\n").split(",")
-            if fields[where] in wanted:
-                found.append({key: value for key, value in zip(columns, fields) if value})
+            if line.split(",", where + 1)[where] in wanted:
+                fields = line.rstrip("\n").split(",")
+                found.append({columns[i]: field for i, field in enumerate(fields) if field})
     return found
 
 
