@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "cli/statements_json.h"
 #include "lab/reproduce/record.h"
 #include "report/json.h"
 
@@ -29,28 +30,33 @@ static struct json_object *verdicts_json(const struct oche_tally *tally)
     return verdicts;
 }
 
-static struct json_object *record_json(const struct oche_paper *paper,
-                                       const struct oche_record *record)
+struct json_object *oche_recorded_paper_json(const struct oche_paper *paper,
+                                             const struct oche_results *results,
+                                             const struct oche_paper_statements *statements)
 {
     struct json_object *json = oche_json_object(), *by = oche_json_array(0),
                        *seeds = oche_json_array(2);
+    struct oche_record record;
 
-    for (size_t i = 0; i < record->by_count; i++) {
+    oche_record_make(&record, results);
+    for (size_t i = 0; i < record.by_count; i++) {
         struct json_object *one = oche_json_object();
 
-        oche_json_add_int(one, "claims", record->by[i].claims);
-        oche_json_add_text(one, "commit", record->by[i].commit);
-        oche_json_add_text(one, "date", record->by[i].date);
+        oche_json_add_int(one, "claims", record.by[i].claims);
+        oche_json_add_text(one, "commit", record.by[i].commit);
+        oche_json_add_text(one, "date", record.by[i].date);
         oche_json_push(by, one);
     }
-    oche_json_push(seeds, oche_json_int(record->least_seeds));
-    oche_json_push(seeds, oche_json_int(record->most_seeds));
+    oche_json_push(seeds, oche_json_int(record.least_seeds));
+    oche_json_push(seeds, oche_json_int(record.most_seeds));
     oche_json_add_text(json, "paper", paper->name);
     oche_json_add_text(json, "title", paper->title);
-    oche_json_add_int(json, "claims", oche_tally_claims(&record->tally, OCHE_SOURCES));
+    oche_json_add_int(json, "claims", oche_tally_claims(&record.tally, OCHE_SOURCES));
     oche_json_add(json, "seeds", seeds);
     oche_json_add(json, "recorded", by);
-    oche_json_add(json, "verdicts", verdicts_json(&record->tally));
+    oche_json_add(json, "verdicts", verdicts_json(&record.tally));
+    oche_statements_json_add(json, statements, results);
+    oche_record_free(&record);
     return json;
 }
 
@@ -60,15 +66,13 @@ static bool add_paper(struct json_object *papers, const char *folder, const char
 {
     struct oche_paper *paper = oche_paper_open(folder, name, error);
     struct oche_results results = {.count = 0};
-    const bool ok = paper != NULL && oche_results_read(&results, paper, error);
+    struct oche_paper_statements statements = {.count = 0};
+    const bool ok = paper != NULL && oche_results_read(&results, paper, error) &&
+                    oche_paper_statements_open(&statements, paper, error);
 
-    if (ok && results.count > 0) {
-        struct oche_record record;
-
-        oche_record_make(&record, &results);
-        oche_json_push(papers, record_json(paper, &record));
-        oche_record_free(&record);
-    }
+    if (ok && results.count > 0)
+        oche_json_push(papers, oche_recorded_paper_json(paper, &results, &statements));
+    oche_paper_statements_close(&statements);
     oche_results_free(&results);
     oche_paper_close(paper);
     return ok;

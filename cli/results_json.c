@@ -7,7 +7,8 @@
 #include "params/text_stream.h"
 #include "store/json.h"
 
-bool oche_print_json(const char *list, char *const *paths, size_t count, struct oche_error *error)
+bool oche_print_json(const char *list, char *const *paths, size_t count, const char *more,
+                     struct oche_error *error)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -15,7 +16,7 @@ bool oche_print_json(const char *list, char *const *paths, size_t count, struct 
     bool ok = true;
 
     if (list != NULL)
-        fprintf(out, "{\"%s\":[", list);
+        fprintf(out, "{%s%s\"%s\":[", more != NULL ? more : "", more != NULL ? "," : "", list);
     for (size_t i = 0; ok && i < count; i++) {
         if (i > 0)
             fputc(',', out);

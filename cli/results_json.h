@@ -10,8 +10,10 @@
 
 /*
  * Prints {"LIST":[…]}, one object a file, or without a list's name the object of the only file.
- * Returns false, with one line in `error`, and prints nothing, if a file cannot be read.
+ * `more` is a further member, as in "\"papers\":[]", printed first; NULL: none. Returns false, with
+ * one line in `error`, and prints nothing, if a file cannot be read.
  */
-bool oche_print_json(const char *list, char *const *paths, size_t count, struct oche_error *error);
+bool oche_print_json(const char *list, char *const *paths, size_t count, const char *more,
+                     struct oche_error *error);
 
 #endif

@@ -20,8 +20,9 @@
 /*
  * Makes the JSON of all papers' recorded verdicts, which the overview of figures shows: a list of
  * {paper, title, claims, seeds: [least, most], recorded: [{claims, commit, date}, …], verdicts:
- * [{source, verdict, unsure, count}, …]}. Sets *json to NULL if there are none. Returns false, with
- * one line in `error`, if they cannot be read.
+ * [{source, verdict, unsure, count}, …], counts, statements}; docs/reproduce.md describes the last
+ * two. Sets *json to NULL if there are none. Returns false, with one line in `error`, if they
+ * cannot be read.
  */
 struct json_object;
 typedef bool oche_report_recorded(struct json_object **json, struct oche_error *error);

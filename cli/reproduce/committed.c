@@ -68,10 +68,12 @@ static bool read_shown(struct shown *shown, const struct oche_paper *paper,
     return true;
 }
 
-static void print_shown(struct oche_paper *const *papers, const struct shown *shown, size_t count)
+static void print_shown(struct oche_paper *const *papers, const struct shown *shown, size_t count,
+                        bool verbose)
 {
     struct oche_shown_statements *statements = calloc(count + 1, sizeof(*statements));
     struct oche_named_tally *named = calloc(count + 1, sizeof(*named));
+    const struct oche_statements_style style = {.claims = verbose};
     bool recorded = false;
 
     OCHE_GOT(statements != NULL && named != NULL);
@@ -80,9 +82,10 @@ static void print_shown(struct oche_paper *const *papers, const struct shown *sh
             (struct oche_shown_statements){papers[p], &shown[p].statements, &shown[p].results};
         named[p] = (struct oche_named_tally){papers[p]->name, &shown[p].record.tally};
         recorded |= shown[p].results.count > 0;
-        oche_print_statements(&statements[p], false, false, stdout);
     }
     oche_print_statement_counts(statements, count, false, stdout);
+    for (size_t p = 0; p < count; p++)
+        oche_print_statements(&statements[p], &style, stdout);
     oche_print_tallies(named, count, stdout);
     if (recorded)
         print_records(papers, shown, count);
@@ -96,7 +99,8 @@ static void print_shown(struct oche_paper *const *papers, const struct shown *sh
     free(named);
 }
 
-bool oche_committed_show(struct oche_paper *const *papers, size_t count, struct oche_error *error)
+bool oche_committed_show(struct oche_paper *const *papers, size_t count, bool verbose,
+                         struct oche_error *error)
 {
     struct shown *shown = calloc(count + 1, sizeof(*shown));
     bool ok = true;
@@ -105,7 +109,7 @@ bool oche_committed_show(struct oche_paper *const *papers, size_t count, struct 
     for (size_t p = 0; ok && p < count; p++)
         ok = read_shown(&shown[p], papers[p], error);
     if (ok)
-        print_shown(papers, shown, count);
+        print_shown(papers, shown, count, verbose);
     for (size_t p = 0; p < count; p++) {
         oche_record_free(&shown[p].record);
         oche_results_free(&shown[p].results);

@@ -7,8 +7,12 @@
 #include "lab/reproduce/results_file.h"
 #include "params/error.h"
 
-/* Prints the verdicts of all papers. Returns false, with an error, if a file cannot be read. */
-bool oche_committed_show(struct oche_paper *const *papers, size_t count, struct oche_error *error);
+/*
+ * Prints the recorded verdicts of all papers. `verbose`: names the claims that decide statements.
+ * Returns false, with an error, if a file cannot be read.
+ */
+bool oche_committed_show(struct oche_paper *const *papers, size_t count, bool verbose,
+                         struct oche_error *error);
 
 /*
  * Writes both files of the paper, each completely or not at all. `results` has the results of

@@ -79,7 +79,13 @@ static void check(struct reading *reading, struct argp_state *state)
                            "as in oche reproduce dart/wire --measure");
     if (options->which == NULL && !options->all && options->mode == OCHE_REPRODUCE_RUN)
         no_paper(reading, state);
-    if (options->json && options->mode != OCHE_REPRODUCE_RUN)
+    if (options->verbose &&
+        (options->quiet || options->json ||
+         (options->mode != OCHE_REPRODUCE_RUN && options->mode != OCHE_REPRODUCE_COMMITTED)))
+        oche_refuse(state, "--verbose adds to the table of statements; leave out what prints "
+                           "another table or none");
+    if (options->json && options->mode != OCHE_REPRODUCE_RUN &&
+        options->mode != OCHE_REPRODUCE_COMMITTED)
         oche_refuse(state, "--json prints what figures come to; leave out what prints "
                            "something else");
 }
@@ -106,6 +112,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case 'q':
         options->quiet = true;
+        return 0;
+    case 'v':
+        options->verbose = true;
         return 0;
     case KEY_JSON:
         options->json = true;
@@ -176,7 +185,10 @@ static const struct argp_option known[] = {
      0},
     {"restart", KEY_RESTART, NULL, 0, "begin anew: forget the runs that are in --out", 0},
     {"json", KEY_JSON, NULL, 0,
-     "print claims and verdicts as JSON instead of tables: {\"figures\": [...]}", 0},
+     "print statements, claims and verdicts as JSON instead of tables: {\"papers\": [...], "
+     "\"figures\": [...]}",
+     0},
+    {"verbose", 'v', NULL, 0, "name the claims that decide each statement, with their verdicts", 0},
     {"quiet", 'q', NULL, 0,
      "no progress and no tables: only results files, errors and what --json prints", 0},
     {0},

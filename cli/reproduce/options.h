@@ -21,6 +21,7 @@ struct oche_reproduce_options {
     const char *out;    /* folder for results; NULL: not given */
     unsigned jobs;      /* number of processes; 0: one per core */
     bool quick, restart, quiet, json;
+    bool verbose; /* name the claims that decide statements */
     bool measure; /* measure again the parts of the figure that run on the wire */
     bool record;  /* commit the results: write them beside the paper */
 };

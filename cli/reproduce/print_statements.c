@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/reproduce/print.h"
+#include "params/text_stream.h"
 #include "params/table.h"
 
 enum { COLUMNS = OCHE_STATEMENT_FINDINGS + 3 }; /* of the counts */
@@ -48,6 +49,28 @@ static void print_statement(const struct oche_shown_statements *of,
     free(text);
 }
 
+/* Prints the claims that decide the statement, each with its verdict as judged. */
+static void print_deciding(const struct oche_shown_statements *of,
+                           const struct oche_statement *statement, FILE *out)
+{
+    const unsigned indent = (unsigned)(1 + of->statements->declared_count) * VERDICT;
+    char *text = NULL;
+    size_t bytes;
+    FILE *words = oche_text_stream_open(&text, &bytes);
+
+    for (size_t c = 0; c < statement->claim_count; c++) {
+        const struct oche_statement_claim *claim = &statement->claims[c];
+        const struct oche_result_line *line = oche_statement_line(of->results, claim, NULL);
+
+        fprintf(words, "%s%s/%s (%s%s)", c > 0 ? ", " : "by ", claim->figure, claim->claim,
+                line != NULL ? oche_finding_name(line->finding) : "not measured",
+                line != NULL && line->unsure ? "?" : "");
+    }
+    oche_text_stream_close(words);
+    oche_print_hanging("", text, indent, out);
+    free(text);
+}
+
 static void print_why(const struct oche_shown_statements *of, FILE *out)
 {
     bool any = false;
@@ -66,8 +89,11 @@ static void print_why(const struct oche_shown_statements *of, FILE *out)
     }
 }
 
-void oche_print_statements(const struct oche_shown_statements *of, bool quick, bool why, FILE *out)
+void oche_print_statements(const struct oche_shown_statements *of,
+                           const struct oche_statements_style *style, FILE *out)
 {
+    const bool quick = style->quick;
+
     const struct oche_paper_statements *statements = of->statements;
 
     if (statements->count == 0)
@@ -77,12 +103,15 @@ void oche_print_statements(const struct oche_shown_statements *of, bool quick, b
     for (size_t d = 0; d < statements->declared_count; d++)
         fprintf(out, "by reading %-*zu", VERDICT - 11, d + 1);
     fputs("statement\n", out);
-    for (size_t i = 0; i < statements->count; i++)
+    for (size_t i = 0; i < statements->count; i++) {
         print_statement(of, &statements->all[i], out);
+        if (style->claims)
+            print_deciding(of, &statements->all[i], out);
+    }
     for (size_t d = 0; d < statements->declared_count; d++)
         fprintf(out, "%sreading %zu: %s\n", d == 0 ? "\n" : "", d + 1,
                 statements->declared[d].reading);
-    if (why)
+    if (style->why)
         print_why(of, out);
     fputc('\n', out);
 }

@@ -13,12 +13,18 @@ struct oche_shown_statements {
     const struct oche_results *results; /* verdicts of claims */
 };
 
+struct oche_statements_style {
+    bool quick;  /* the verdicts are of a quick run, and the table says so */
+    bool why;    /* adds the explanations of statements that do not hold */
+    bool claims; /* adds the claims that decide each statement */
+};
+
 /*
- * Prints each statement with its verdict, as judged and by each declared reading. `quick`: the
- * verdicts are of a quick run, and the table says so. `why`: adds the explanations of statements
- * that do not hold. Prints nothing if there are no statements.
+ * Prints each statement with its verdict, as judged and by each declared reading. Prints nothing if
+ * there are no statements.
  */
-void oche_print_statements(const struct oche_shown_statements *of, bool quick, bool why, FILE *out);
+void oche_print_statements(const struct oche_shown_statements *of,
+                           const struct oche_statements_style *style, FILE *out);
 
 /*
  * Prints how many statements of each paper hold: as judged, by each declared reading, and by the

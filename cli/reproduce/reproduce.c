@@ -27,12 +27,10 @@
 static bool record(struct oche_reproduction *session)
 {
     for (size_t p = 0; p < session->paper_count; p++) {
-        struct oche_results results = {.count = 0};
+        struct oche_results results;
         bool ok = true;
 
-        for (size_t i = 0; i < session->work_count; i++)
-            if (session->works[i].study->paper == session->papers[p])
-                oche_results_take(&results, &session->works[i].results);
+        oche_reproduce_results(session, session->papers[p], &results);
         for (size_t i = 0; ok && session->measured != NULL && i < session->work_count; i++)
             ok = oche_wire_keep(session->works[i].study, session->measured, &session->error);
         ok = ok && oche_committed_write(session->papers[p], &results, &session->error);
@@ -168,8 +166,12 @@ static enum oche_reproduce_status work_on(struct oche_reproduction *session)
         oche_reproduce_list_tolerances(session);
         return OCHE_REPRODUCE_DONE;
     }
+    if (session->options.mode == OCHE_REPRODUCE_COMMITTED && session->options.json)
+        return oche_reproduce_print_recorded(session) ? OCHE_REPRODUCE_DONE
+                                                      : OCHE_REPRODUCE_REFUSED;
     if (session->options.mode == OCHE_REPRODUCE_COMMITTED)
-        return oche_committed_show(session->papers, session->paper_count, &session->error)
+        return oche_committed_show(session->papers, session->paper_count, session->options.verbose,
+                                   &session->error)
                    ? OCHE_REPRODUCE_DONE
                    : OCHE_REPRODUCE_REFUSED;
     if (session->options.mode == OCHE_REPRODUCE_STALE)

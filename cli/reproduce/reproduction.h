@@ -90,9 +90,22 @@ bool oche_reproduce_show(struct oche_reproduction *session, struct oche_reproduc
 void oche_reproduce_print_statements(const struct oche_reproduction *session);
 /* Prints the verdicts of each paper's figures together. */
 void oche_reproduce_print_papers(const struct oche_reproduction *session);
-/* Prints the results as JSON. Returns false, with `error`, and prints nothing, on failure. */
-bool oche_reproduce_print_json(struct oche_reproduction *session);
+/* True if all figures of the paper were opened, so that its statements have verdicts. */
+bool oche_reproduce_is_whole(const struct oche_reproduction *session,
+                             const struct oche_paper *paper);
+/* Copies the verdicts of the paper's figures; oche_results_free frees them. */
+void oche_reproduce_results(const struct oche_reproduction *session, const struct oche_paper *paper,
+                            struct oche_results *results);
 /* False if the command prints no tables: with --quiet or --json. */
 bool oche_reproduce_shows_tables(const struct oche_reproduction *session);
+
+/* ---- print_json.c ---- */
+
+/*
+ * Print what has run, or what was recorded, as JSON. Return false, with `error`, and print nothing,
+ * if it cannot be read.
+ */
+bool oche_reproduce_print_json(struct oche_reproduction *session);
+bool oche_reproduce_print_recorded(struct oche_reproduction *session);
 
 #endif

@@ -8,31 +8,12 @@
 #include "cli/reproduce/print.h"
 #include "cli/reproduce/print_statements.h"
 #include "cli/reproduce/print_tally.h"
-#include "cli/results_json.h"
 #include "lab/reproduce/findings.h"
 #include "lab/reproduce/tolerances.h"
 
 bool oche_reproduce_shows_tables(const struct oche_reproduction *session)
 {
     return !session->options.quiet && !session->options.json;
-}
-
-bool oche_reproduce_print_json(struct oche_reproduction *session)
-{
-    char **paths = calloc(session->work_count, sizeof(*paths));
-
-    OCHE_GOT(paths != NULL);
-    for (size_t i = 0; i < session->work_count; i++) {
-        const struct oche_reproduce_work *work = &session->works[i];
-
-        OCHE_GOT(asprintf(&paths[i], "%s/%s.sqlite", work->folder, work->study->name) >= 0);
-    }
-    bool ok = oche_print_json("figures", paths, session->work_count, &session->error);
-
-    for (size_t i = 0; i < session->work_count; i++)
-        free(paths[i]);
-    free(paths);
-    return ok;
 }
 
 bool oche_reproduce_show(struct oche_reproduction *session, struct oche_reproduce_work *work)
@@ -79,29 +60,47 @@ void oche_reproduce_print_papers(const struct oche_reproduction *session)
     free(named);
 }
 
+bool oche_reproduce_is_whole(const struct oche_reproduction *session,
+                             const struct oche_paper *paper)
+{
+    size_t figures = 0;
+
+    for (size_t i = 0; i < session->work_count; i++)
+        figures += session->works[i].study->paper == paper;
+    return figures == paper->figure_count;
+}
+
+void oche_reproduce_results(const struct oche_reproduction *session, const struct oche_paper *paper,
+                            struct oche_results *results)
+{
+    *results = (struct oche_results){.count = 0};
+    for (size_t i = 0; i < session->work_count; i++)
+        if (session->works[i].study->paper == paper)
+            oche_results_copy(results, &session->works[i].results);
+}
+
 void oche_reproduce_print_statements(const struct oche_reproduction *session)
 {
     struct oche_shown_statements *shown = calloc(session->paper_count + 1, sizeof(*shown));
     struct oche_results *results = calloc(session->paper_count + 1, sizeof(*results));
+    const struct oche_statements_style style = {
+        .quick = session->options.quick, .why = true, .claims = session->options.verbose};
     size_t count = 0;
 
     OCHE_GOT(shown != NULL && results != NULL);
     for (size_t p = 0; p < session->paper_count; p++) {
-        size_t figures = 0;
+        const struct oche_paper *paper = session->papers[p];
 
-        for (size_t i = 0; i < session->work_count; i++)
-            figures += session->works[i].study->paper == session->papers[p];
-        if (figures < session->papers[p]->figure_count)
+        if (!oche_reproduce_is_whole(session, paper))
             continue;
-        for (size_t i = 0; i < session->work_count; i++)
-            if (session->works[i].study->paper == session->papers[p])
-                oche_results_copy(&results[count], &session->works[i].results);
-        shown[count] = (struct oche_shown_statements){session->papers[p], &session->statements[p],
-                                                      &results[count]};
-        oche_print_statements(&shown[count], session->options.quick, true, stdout);
+        oche_reproduce_results(session, paper, &results[count]);
+        shown[count] =
+            (struct oche_shown_statements){paper, &session->statements[p], &results[count]};
         count++;
     }
     oche_print_statement_counts(shown, count, session->options.quick, stdout);
+    for (size_t i = 0; i < count; i++)
+        oche_print_statements(&shown[i], &style, stdout);
     for (size_t i = 0; i < count; i++)
         oche_results_free(&results[i]);
     free(shown);

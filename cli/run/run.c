@@ -587,7 +587,7 @@ static bool print_json(struct session *session)
     OCHE_GOT(paths != NULL);
     for (size_t i = 0; i < session->finished; i++)
         OCHE_GOT(asprintf(&paths[i], "%s/run.sqlite", session->runs[i].folder) >= 0);
-    bool ok = oche_print_json("runs", paths, session->finished, &session->error);
+    bool ok = oche_print_json("runs", paths, session->finished, NULL, &session->error);
 
     for (size_t i = 0; i < session->finished; i++)
         free(paths[i]);

@@ -177,7 +177,7 @@ static bool print_json(struct sweep *sweep)
     char *path = NULL;
 
     OCHE_GOT(asprintf(&path, "%s/sweep.sqlite", sweep->folder) >= 0);
-    bool ok = oche_print_json(NULL, &path, 1, &sweep->error);
+    bool ok = oche_print_json(NULL, &path, 1, NULL, &sweep->error);
 
     free(path);
     return ok;

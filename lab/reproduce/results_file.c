@@ -19,7 +19,22 @@
     "figure,claim,source,published,measured,low,high,unit,verdict,seeds,digest,commit,date"
 #define HEAD HEAD_WITHOUT_READING ",reading"
 
-enum field { FIGURE, CLAIM, SOURCE, VERDICT = 8, SEEDS, DIGEST, COMMIT, DATE, FIELDS };
+enum field {
+    FIGURE,
+    CLAIM,
+    SOURCE,
+    PUBLISHED,
+    MEASURED,
+    LOW,
+    HIGH,
+    UNIT,
+    VERDICT,
+    SEEDS,
+    DIGEST,
+    COMMIT,
+    DATE,
+    FIELDS
+};
 
 /* ---- lines ---- */
 
@@ -48,6 +63,7 @@ void oche_results_free(struct oche_results *results)
         free(results->lines[i].commit);
         free(results->lines[i].date);
         free(results->lines[i].reading);
+        free(results->lines[i].unit);
     }
     free(results->lines);
     *results = (struct oche_results){.count = 0};
@@ -72,6 +88,22 @@ static const char *source_name(size_t source)
 static const char *finding_name(size_t finding)
 {
     return oche_finding_name((enum oche_finding)finding);
+}
+
+/* Reads a number, "never" or nothing; false if it is none of these. */
+static bool read_number(const char *field, double *value)
+{
+    char *end;
+
+    *value = NAN;
+    if (field[0] == '\0')
+        return true;
+    if (strcmp(field, "never") == 0) {
+        *value = INFINITY;
+        return true;
+    }
+    *value = strtod(field, &end);
+    return *end == '\0' && isfinite(*value);
 }
 
 /* Returns the last field without its quotes, if it has any; NULL if it is wrong. */
@@ -114,7 +146,10 @@ static bool read_line(struct oche_result_line *line, char *text, bool readings)
     if (!find(field[SOURCE], source_name, OCHE_SOURCES, &source) ||
         !find(field[VERDICT], finding_name, OCHE_FINDINGS, &finding) ||
         sscanf(field[SEEDS], "%" SCNu32, &line->seeds) != 1 ||
-        sscanf(field[DIGEST], "%" SCNx64, &line->digest) != 1)
+        sscanf(field[DIGEST], "%" SCNx64, &line->digest) != 1 ||
+        !read_number(field[PUBLISHED], &line->published) ||
+        !read_number(field[MEASURED], &line->measured) || !read_number(field[LOW], &line->low) ||
+        !read_number(field[HIGH], &line->high))
         return false;
     line->source = (enum oche_source)source;
     line->finding = (enum oche_finding)finding;
@@ -123,6 +158,7 @@ static bool read_line(struct oche_result_line *line, char *text, bool readings)
     line->commit = copy(field[COMMIT]);
     line->date = copy(field[DATE]);
     line->reading = copy(reading);
+    line->unit = copy(field[UNIT]);
     return true;
 }
 
@@ -238,6 +274,11 @@ struct made {
     uint64_t digest;
 };
 
+static double published_of(const struct oche_claim *claim)
+{
+    return claim->kind->published != NULL ? claim->published : NAN;
+}
+
 static char *line_text(const struct oche_study *study, const struct oche_claim *claim,
                        const struct oche_judgement *judged, const struct made *made,
                        const char *reading)
@@ -248,7 +289,7 @@ static char *line_text(const struct oche_study *study, const struct oche_claim *
 
     OCHE_GOT(out != NULL);
     fprintf(out, "%s,%s,%s,", study->name, claim->name, oche_source_names[claim->source]);
-    print_number(claim->kind->published != NULL ? claim->published : NAN, out);
+    print_number(published_of(claim), out);
     print_number(judged->measured, out);
     print_number(judged->low, out);
     print_number(judged->high, out);
@@ -271,6 +312,11 @@ static void add_judged(struct oche_results *results, const struct oche_study *st
                                   .commit = copy(made->commit),
                                   .date = copy(made->date),
                                   .reading = copy(reading),
+                                  .unit = copy(oche_claim_unit(study, claim)),
+                                  .published = published_of(claim),
+                                  .measured = judged->measured,
+                                  .low = judged->low,
+                                  .high = judged->high,
                                   .source = claim->source,
                                   .finding = judged->finding,
                                   .unsure = judged->unsure,
@@ -310,15 +356,8 @@ void oche_results_copy(struct oche_results *results, const struct oche_results *
         line->commit = copy(one->commit);
         line->date = copy(one->date);
         line->reading = copy(one->reading);
+        line->unit = copy(one->unit);
     }
-}
-
-void oche_results_take(struct oche_results *results, struct oche_results *from)
-{
-    for (size_t i = 0; i < from->count; i++)
-        *add_line(results) = from->lines[i];
-    free(from->lines);
-    *from = (struct oche_results){.count = 0};
 }
 
 /* Writes the lines of a figure; false if there are none. */

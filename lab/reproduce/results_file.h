@@ -25,6 +25,8 @@ struct oche_result_line {
     char *figure, *claim, *text; /* text: the whole line, without its end */
     char *commit, *date;
     char *reading; /* label of another reading; "": the line has the judged verdict */
+    char *unit;    /* of the numbers */
+    double published, measured, low, high; /* NAN: none; infinite: never */
     enum oche_source source;
     enum oche_finding finding;
     bool unsure;
@@ -54,9 +56,6 @@ void oche_results_add(struct oche_results *results, const struct oche_plan *plan
 
 /* Adds a copy of all lines of `from`. */
 void oche_results_copy(struct oche_results *results, const struct oche_results *from);
-
-/* Moves all lines of `from`, which is empty then. */
-void oche_results_take(struct oche_results *results, struct oche_results *from);
 
 /*
  * Writes the lines of the paper's file, figure by figure: those of `results` if it has the figure,

@@ -15,10 +15,9 @@ const char *oche_statement_finding_name(enum oche_statement_finding finding)
 
 /* ---- one statement ---- */
 
-/* Returns the claim's line by the reading, or its judged line; NULL: there is neither. */
-static const struct oche_result_line *line_of(const struct oche_results *results,
-                                              const struct oche_statement_claim *claim,
-                                              const char *reading)
+const struct oche_result_line *oche_statement_line(const struct oche_results *results,
+                                                   const struct oche_statement_claim *claim,
+                                                   const char *reading)
 {
     const struct oche_result_line *judged = NULL;
 
@@ -66,7 +65,8 @@ struct oche_statement_verdict oche_statement_judge(const struct oche_statement *
     size_t all_unsure = 0, first = 0;
 
     for (size_t c = 0; c < statement->claim_count; c++) {
-        const struct oche_result_line *line = line_of(results, &statement->claims[c], reading);
+        const struct oche_result_line *line =
+            oche_statement_line(results, &statement->claims[c], reading);
         const enum oche_statement_finding made =
             line != NULL ? made_by(line->finding) : OCHE_STATEMENT_NOT_MEASURED;
 
@@ -93,7 +93,8 @@ bool oche_statement_reads(const struct oche_statement *statement,
                           const struct oche_results *results, const char *reading)
 {
     for (size_t c = 0; c < statement->claim_count; c++) {
-        const struct oche_result_line *line = line_of(results, &statement->claims[c], reading);
+        const struct oche_result_line *line =
+            oche_statement_line(results, &statement->claims[c], reading);
 
         if (line != NULL && line->reading[0] != '\0')
             return true;

@@ -61,6 +61,11 @@ bool oche_paper_statements_check(const struct oche_paper_statements *statements,
                                  const struct oche_study *const *studies, size_t count,
                                  const struct oche_paper *paper, struct oche_error *error);
 
+/* Returns the claim's line by the reading, or its judged line; NULL: there is neither. */
+const struct oche_result_line *oche_statement_line(const struct oche_results *results,
+                                                   const struct oche_statement_claim *claim,
+                                                   const char *reading);
+
 enum oche_statement_finding {
     OCHE_STATEMENT_HOLDS,        /* all its claims are reproduced */
     OCHE_STATEMENT_IN_SHAPE,     /* all are reproduced or in shape */

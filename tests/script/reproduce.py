@@ -11,154 +11,17 @@ import os
 import pty
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 
 from checks import check, report, run_program
+from reproduce_paper import FIGURE, OCHE, PAPER, SCENARIO, ask, make_papers, reproduce, write
 
-OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
+SOURCE = os.environ["SOURCE"]
 # A parent that ignores SIGINT (nohup, or a script's &) would have all programs ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-
-SCENARIO = """\
-duration: 2ms
-topology: {type: star, hosts: 2, host_rate: 40Gbps}
-switch: {ecn: false}
-host: {mtu: 1000B, ack_every: 64, ack_timeout: 100us, connections: per_pair}
-congestion_control: none
-workload: {type: background, bytes: 400KB}
-"""
-PAPER = """\
-title: A paper
-authors: A, B
-published: somewhere
-figures: [one, two]
-grids:
-  lossless:
-    vary:
-      recovery: {GBN: go_back_n, never: {name: go_back_n, nak_interval: 1s, nak_exception: false}}
-      loss.probability: [0]
-  lossy:
-    vary: {recovery: {GBN: go_back_n,
-                      never: {name: go_back_n, nak_interval: 1s, nak_exception: false}},
-           loss.probability: [0.01%, 1%]}
-    repeat: 6
-    quick: {repeat: 3, vary: {loss.probability: [1%]}}
-quantities:
-  throughput: {metric: goodput, relative_to: {loss.probability: 0}, label: relative throughput}
-differences: ["hosts are simulated, and this is a long sentence that is here to be broken into two
-              lines because it is longer than a line may be"]
-"""
-FIGURE = """\
-title: Losses
-place: Fig 1
-scenario: s.yaml
-grids: [{from: lossless}, {from: lossy}]
-at: {recovery: GBN}
-also: [{label: a NAK a second, at: {recovery: never}}]
-plot:
-  - title: each
-    quantity: throughput
-    along: loss.probability
-    by: recovery
-    x: {name: loss, scale: log}
-    y: {name: relative throughput}
-    published: [{curve: GBN, points: [[1%, 50%]]}]
-  - title: at one per cent
-    quantity: throughput
-    by: recovery
-    at: {loss.probability: 1%}
-    x: {name: recovery}
-    y: {name: "%"}
-claims:
-  - name: lossless
-    text: all of it without loss
-    kind: value
-    quantity: throughput
-    at: {loss.probability: 0}
-    published: 100%
-    tolerance: {absolute: 0.01, in_shape: 0.02}
-    place: sec 1
-    source: text
-    confidence: high
-  - name: low
-    text: hardly less with little loss
-    kind: at_least
-    quantity: throughput
-    at: {loss.probability: 0.01%}
-    bound: 80%
-    says: hardly less
-    tolerance: {absolute: 0, in_shape: 0.2}
-    place: sec 1
-    source: text
-    confidence: high
-  - name: wrong
-    text: more than all of it at 1 %
-    kind: value
-    quantity: throughput
-    at: {loss.probability: 1%}
-    published: 150%
-    tolerance: {absolute: 0.05, in_shape: 0.1}
-    place: sec 2
-    source: text
-    confidence: low
-    explanation: EXPLAINED
-  - name: order
-    text: a NAK for each gap is better
-    kind: order
-    quantity: throughput
-    at: {loss.probability: 1%}
-    of: {recovery: [GBN, never]}
-    says: GBN > never
-    tolerance: {margin: 0.02, in_shape: 0.05}
-    place: sec 3
-    source: text
-    confidence: medium
-"""
-STATEMENTS = """\
-statements:
-  - {name: a, text: without loss nothing is slower, place: sec 1, published: 100 %, source: text,
-     decided_by: [one/lossless, two/lossless]}
-  - {name: b, text: losses help, place: sec 2, published: more, source: plot,
-     decided_by: [one/lossless, one/wrong], explanation: BECAUSE}
-  - {name: c, text: a NAK for each gap helps, place: sec 3, published: more, source: memory,
-     decided_by: two/order}
-declared: [{reading: a NAK a second, because: it is said}]
-"""
-
-
-def write(folder, name, text):
-    path = os.path.join(folder, name)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def make_papers(work):
-    folder = os.path.join(work, "papers", "p")
-    write(folder, "paper.yaml", PAPER)
-    write(folder, "scenarios/s.yaml", SCENARIO)
-    write(folder, "figures/one.yaml", FIGURE)
-    write(folder, "figures/two.yaml", FIGURE.replace("title: Losses", "title: The same again"))
-    return os.path.dirname(folder)
-
-
-def reproduce(work, *arguments, status=0, **options):
-    done = run_program(OCHE, "reproduce", *arguments, cwd=work,
-                       env={**os.environ, "OCHE_PAPERS": os.path.join(work, "papers")}, **options)
-    check(done.returncode == status, arguments, "status", done.returncode, done.stderr)
-    return done
-
-
-def ask(work, path, query):
-    db = sqlite3.connect(os.path.join(work, path))
-    rows = db.execute(query).fetchall()
-    db.close()
-    return rows
-
 
 POINTS = "SELECT id, seed, trace_hash, wall_s FROM points ORDER BY id"
 
@@ -475,29 +338,6 @@ def test_recorded(work):
     write(papers, "figures/one.yaml", FIGURE)
 
 
-def test_statements(work):
-    """A paper's statements are decided by claims, also by another reading, and come first."""
-    write(make_papers(work), "p/statements.yaml", STATEMENTS)
-    quick = reproduce(work, "p", "--quick").stdout
-    for line in (r"p: what the paper says \(quick\)", r"verdict \(quick\) +by reading 1 +statement",
-                 r"holds +holds +without loss nothing is slower \(published: 100 %\)",
-                 r"does not hold +does not hold +losses help \(published: more\)",
-                 r"holds +as judged +a NAK for each gap helps \(published: more; from memory\)",
-                 r"reading 1: a NAK a second", r"p +1 +0 +1 +0 +0 +1 of 2 +1"):
-        check(re.search(f"^{line}$", quick, re.M), line, quick)
-    check("  losses help (does not hold)\n    BECAUSE\n" in quick, quick)
-    check("what the paper says" not in reproduce(work, "p/one", "--quick").stdout, "one figure")
-    reproduce(work, "p", "--record", "--quiet")
-    said = reproduce(work).stdout
-    check(said.startswith("p: what the paper says\n") and "(quick)" not in said, said)
-    check(re.search(r"^  declared: a NAK a second +1 +0 +1 +0 +0 +1 of 2 +1$", said, re.M), said)
-    write(work, "papers/p/statements.yaml", STATEMENTS.replace("two/order", "two/odrer"))
-    done = reproduce(work, "p", "--quick", status=2)
-    check(done.stderr == f"{os.path.realpath(work)}/papers/p/statements.yaml:7: "
-          'statements[2].decided_by: "odrer" is not a claim of the figure; did you mean "order"? '
-          "(lossless, low, wrong, order)\n" and not done.stdout, done.stderr)
-
-
 BAD = [
     (["q"], "q: no such paper in {papers}; there are: p"),
     (["p/three"], "p/three: no such figure; there are: one, two"),
@@ -789,7 +629,7 @@ def main():
         test_lists(work)
         test_bad_input(work)
         test_bad_grids_of_the_paper(work)
-    for test in (test_recorded, test_statements, test_what_is_outside, test_never):
+    for test in (test_recorded, test_what_is_outside, test_never):
         with tempfile.TemporaryDirectory() as work:
             test(os.path.realpath(work))
     with tempfile.TemporaryDirectory() as work:
