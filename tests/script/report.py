@@ -173,6 +173,14 @@ def test_recorded(work):
         for source, verdict, unsure in (("text", "reproduced", False), ("text", "reproduced", True),
                                         ("plot", "not reproduced", False),
                                         ("own", "not judged", False))], first)
+    check([(one["text"], one["verdict"], one["unsure"], one["declared"][0]["verdict"])
+           for one in first["statements"]] ==
+          [("it is <fast>", "holds", True, "holds"),
+           ("and twice as fast", "does not hold", False, "holds"),
+           ("and small", "not measured", False, "not measured")], first["statements"])
+    check(first["counts"]["as_judged"]["hold_or_in_shape"] == 1 and
+          first["counts"]["best"]["reading"] == "other", first["counts"])
+    check(second["statements"] == [], second)
     check(second["paper"] == "second" and second["seeds"] == [1, 1], second)
     check("recorded" not in data_of(page_of(os.path.join(work, "runs"))), "beside runs")
     results = os.path.join(papers, "second", "results.csv")

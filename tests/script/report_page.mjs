@@ -402,6 +402,27 @@ async function readsFigures(browser) {
     const all = await page.getByRole('region', { name, exact: true }).locator('tr').all();
     return Promise.all(all.map((row) => row.locator('th, td').allInnerTexts()));
   };
+  // What the papers say comes before the figures: how many statements hold, then each of them.
+  assert.deepEqual(await page.locator('.panel:visible h2').allInnerTexts(),
+    ['What the papers say', 'Figures', 'Recorded verdicts of all papers']);
+  assert.deepEqual(await rows('Statements'), [
+    ['Paper', 'hold', 'in shape', 'do not hold', 'not measured', 'not judged', 'hold or in shape',
+      'from memory'],
+    ['first', '1', '0', '1', '0', '0', '1 of 2', '1'],
+    ['declared: other', '2', '0', '0', '0', '0', '2 of 2', '1']]);
+  await page.locator('summary', { hasText: 'first: The first <paper>' }).click();
+  const statements = (await rows('Statements of first')).map((row) => row.map((cell) =>
+    cell.replace(/\s+/g, ' ').trim()));
+  assert.deepEqual(statements, [
+    ['Statement', 'Verdict', 'other'],
+    ['it is <fast> sec 1 · published: 1 by fig1/a (reproduced), fig1/b (reproduced?)', '✓ holds?',
+      'as judged'],
+    ['and twice as fast sec 2 · published: 2 by fig1/c (not reproduced) BECAUSE',
+      '✕ does not hold', '✓ holds'],
+    ['and small sec 3 · published: 3 · from memory by fig1/e (not measured)', '– not measured',
+      'as judged']]);
+  await inspect(page, 'statements');
+
   assert.deepEqual(await rows('Recorded verdicts'), [
     ['Paper', 'From', 'Claims', 'reproduced', 'reproduced?', 'in shape', 'not reproduced',
       'not judged'],

@@ -406,8 +406,20 @@ def several(path, name="fig4"):
     db.close()
 
 
+STATEMENTS = """\
+statements:
+  - {name: a, text: it is <fast>, place: sec 1, published: 1, source: text,
+     decided_by: [fig1/a, fig1/b]}
+  - {name: c, text: and twice as fast, place: sec 2, published: 2, source: plot,
+     decided_by: fig1/c, explanation: BECAUSE}
+  - {name: d, text: and small, place: sec 3, published: 3, source: memory, decided_by: fig1/e}
+declared: [{reading: other, because: it is said}]
+"""
+
+
 def papers(folder):
-    """Papers with recorded verdicts: one of two commits, one of a single seed, one of nothing."""
+    """Papers with recorded verdicts: one of two commits with statements, one of a single seed, one
+    of nothing."""
     lines = {
         "first": ["fig1,a,text,1,1,0.9,1.1,ratio,reproduced,30,00000000000000aa,aaaaaaaaaaaa,"
                   "2026-11-22",
@@ -429,6 +441,13 @@ def papers(folder):
             with open(os.path.join(folder, name, "results.csv"), "w", encoding="utf-8") as file:
                 file.write("figure,claim,source,published,measured,low,high,unit,verdict,seeds,"
                            "digest,commit,date\n" + "\n".join(rows) + "\n")
+    with open(os.path.join(folder, "first", "results.csv"), encoding="utf-8") as file:
+        head, *rows = file.read().splitlines()
+    with open(os.path.join(folder, "first", "results.csv"), "w", encoding="utf-8") as file:
+        file.write("\n".join([head + ",reading", *(row + "," for row in rows),
+                              rows[2].replace("not reproduced", "reproduced") + ",other"]) + "\n")
+    with open(os.path.join(folder, "first", "statements.yaml"), "w", encoding="utf-8") as file:
+        file.write(STATEMENTS)
 
 
 def everything(folder):

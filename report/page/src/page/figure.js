@@ -7,30 +7,12 @@ import { fold, origin, section } from './details.js';
 import { h, scroller } from './dom.js';
 import { progress } from './progress.js';
 import { recordedVerdicts } from './recorded.js';
+import { recordedStatements } from './statements.js';
 import { explorer, failures, whereSection } from './sweep.js';
+import { chip, UNSURE, VERDICTS, verdictOf } from './verdict.js';
 
-// Each verdict has a word, a sign and a colour; each of them alone is enough.
-const VERDICTS = {
-  reproduced: { sign: '✓', name: 'reproduced', kind: 'good' },
-  'in shape': { sign: '≈', name: 'in shape', kind: 'fair' },
-  'not reproduced': { sign: '✕', name: 'not reproduced', kind: 'bad' },
-  'no data': { sign: '–', name: 'no data', kind: 'none' },
-  'not testable': { sign: '○', name: 'not testable', kind: 'none' },
-  'not judged': { sign: '○', name: 'not judged', kind: 'none' },
-};
-const verdictOf = (claim) => VERDICTS[claim.verdict]
-  ?? { sign: '?', name: claim.verdict || 'no verdict', kind: 'none' };
-
-const UNSURE = 'The interval reaches into another verdict, so more seeds may change it.';
 const IN_SHAPE = 'In shape: beyond the tolerance, but within the wider band (“shape”). '
   + 'A factor is one up or down.';
-
-function chip(verdict, unsure) {
-  return h('span', { class: `verdict ${verdict.kind}`,
-    title: unsure ? UNSURE : null },
-  h('span', { class: 'sign', 'aria-hidden': 'true' }, verdict.sign),
-  verdict.name + (unsure ? '?' : ''));
-}
 
 // The number of claims with each verdict. Those with a question mark are counted separately.
 const counts = (claims) => Object.entries(VERDICTS).flatMap(([name, verdict]) =>
@@ -202,6 +184,7 @@ export function overviewPage(figures, recorded, show) {
   const commits = [...new Set(figures.map(({ one }) => one.info.tolerances_commit)
     .filter(Boolean))];
   const modes = [...new Set(figures.map(({ one }) => one.info.mode).filter(Boolean))];
+  const statements = recorded && recordedStatements(recorded, papers);
   return h('div', {},
     h('div', { class: 'title' },
       h('p', { class: 'kind' }, 'A reproduction'),
@@ -212,6 +195,7 @@ export function overviewPage(figures, recorded, show) {
         && ` · ${modes.join(', ')} mode`, commits.length > 0 && ' · tolerances fixed by ',
       commits.map((commit, i) => [i > 0 && ', ',
         h('code', { title: commit }, commit.slice(0, 13))]))),
+    statements && section('overview-statements', 'What the papers say', statements),
     section('overview-figures', 'Figures', h('div', { class: 'cards' },
       figures.map((figure) => card(figure, show)))),
     recorded?.length > 0 && section('overview-recorded', 'Recorded verdicts of all papers',
