@@ -74,6 +74,18 @@ def test_scenario_reference_usage():
               "scenario-reference", arguments, "says", done.returncode, done.stderr)
 
 
+def test_statement_tables():
+    """The pages of reproductions have the statements with the verdicts that were recorded."""
+    tool = os.path.join(SOURCE, "tools", "statement-tables")
+    run([tool, "--check", OCHE])
+    for arguments, begins in (([], "usage: "), ([OCHE, OCHE], "usage: "),
+                              (["build-none/oche"], "tools/statement-tables: build-none/oche does"),
+                              (["false"], "tools/statement-tables: false does not run: ")):
+        done = run_program(tool, *arguments)
+        check(done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1 and
+              done.stderr.startswith(begins), "statement-tables", arguments, done.stderr)
+
+
 def test_contributing(work):
     """The command that compares trace hashes has one of each scenario."""
     block = [block for block in re.findall(r"^```sh\n(.*?)^```$", read("CONTRIBUTING.md"),
@@ -378,6 +390,7 @@ def main():
         test_queries(work)
         test_contributing(work)
     test_scenario_reference_usage()
+    test_statement_tables()
     test_manual()
     test_named_files()
     test_named_functions()

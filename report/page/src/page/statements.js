@@ -35,7 +35,7 @@ function statementTable({ paper, statements, counts }) {
   const readings = counts.declared.map(({ reading }) => reading);
   const about = ({ place, published, source }) => [place, `published: ${published}`,
     source === 'memory' && 'from memory'].filter(Boolean).join(' · ');
-  return scroller(`Statements of ${paper}`, h('table', { class: 'words' },
+  return scroller(`Statements of ${paper}`, h('table', { class: 'words statements' },
     h('thead', {}, h('tr', {}, ['Statement', 'Verdict', ...readings].map((name) =>
       h('th', { scope: 'col' }, name)))),
     h('tbody', {}, statements.map((statement) => h('tr', {},
