@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Look-ahead by devices (Dart sec III-D, dart.md#d35): the user lists the hosts that send to one
+ * Look-ahead by devices (Dart sec III-D, dart.md#d39): the user lists the hosts that send to one
  * receiver together, and gives all of them and the receiver the same list. The hosts are the first
  * peers of each device, so they have the same indices everywhere, and packets can name them.
  */

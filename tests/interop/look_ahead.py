@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Dart's look-ahead under unmodified perftest: `oche exec --incast` makes messages name all hosts
-that send to one receiver together (docs/papers/dart.md#d35).
+that send to one receiver together (docs/papers/dart.md#d39).
 
 usage: look_ahead.py OCHE
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Look-ahead by devices (Dart sec III-D, dart.md#d35): senders on addresses of their own, one
+ * Look-ahead by devices (Dart sec III-D, dart.md#d39): senders on addresses of their own, one
  * receiver, and a host that is not in the list. The first message of one sender makes the receiver
  * count them all.
  */
