@@ -66,6 +66,7 @@ static void choose_params(struct rogue_world *world)
     small_world_cc(small, "hold_off_bytes", coin(world) ? 0 : 160000);
     small_world_cc(small, "fruitless_switches", 1000000); /* packets may be lost for long */
     small_world_cc(small, "resync_interval", (20 + below(world, 500)) * OCHE_US);
+    small_world_cc(small, "rate_limiters", below(world, 4)); /* 0: any number */
 }
 
 /* All hosts send to all, or all to one. The next flow waits for the previous one, or not. */

@@ -29,6 +29,12 @@ RIGHT = [("--cc", "OCHE_CC", "dcqcn"),
          ("--source-ports", "OCHE_SOURCE_PORTS", "64"),
          ("--peer-ports", "OCHE_PEER_PORTS", "any")]
 
+# An incast's hosts: the list, and the scheme that must take it.
+HOSTS = "10.0.0.1,10.0.0.2"
+NO_INCASTS = [("10.0.0.1", "dart", "one host alone"), ("10.0.0.1,host", "dart", '"host" is not'),
+              ("10.0.0.1,10.0.0.1", "dart", "twice"), ("10.0.0.1,fd00::1", "dart", "IPv4 and IPv6"),
+              (HOSTS, "", "needs --cc=dart"), (HOSTS, "cubic", "needs --cc=dart"),
+              (HOSTS, "dart,look_ahead=false", "needs --cc=dart, with look_ahead")]
 
 # A key that is there twice.
 TWICE = [("--rogue", "OCHE_ROGUE", "alpha=0.2,beta=0.9,alpha=0.3", "alpha"),
@@ -58,6 +64,13 @@ def main():
         must(refused(done, option, says), done)
         done = run("--", "echo", "ran", **{variable: value})
         must(refused(done, variable, says), done)
+    for hosts, scheme, says in NO_INCASTS:
+        words = [f"--cc={scheme}"] if scheme else []
+        must(refused(run(f"--incast={hosts}", *words, "--", "echo", "ran"), says), hosts, scheme)
+        must(refused(run("--", "echo", "ran", OCHE_INCAST=hosts, OCHE_CC=scheme), says), hosts)
+    must(refused(run("--rogue", f"--incast={HOSTS}", "--", "true"), "needs --cc=dart"), "--rogue")
+    done = run("--cc=dart", f"--incast={HOSTS}", "--", "sh", "-c", "echo $OCHE_INCAST")
+    must(done.returncode == 0 and done.stdout == HOSTS + "\n", done)
     for option, variable, value in RIGHT:
         wrong = next(wrong for name, _, wrong in WRONG if name == option)
         done = run(f"{option}={value}", "--", "sh", "-c", f"echo ${variable}", **{variable: wrong})
