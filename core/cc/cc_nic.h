@@ -72,6 +72,13 @@ static inline void oche_cc_nic_timer(struct oche_cc_nic *nic, oche_time when)
     *nic->touched = true;
 }
 
+/* What becomes of marks that arrive in the present state of a NIC's receiver half. */
+enum oche_cc_marks {
+    OCHE_CC_MARKS_ANSWERED,
+    OCHE_CC_MARKS_UNDECIDED,  /* not answered: it is not known yet what they stand for */
+    OCHE_CC_MARKS_SUPPRESSED, /* not answered: the scheme has a better answer to the congestion */
+};
+
 struct oche_cc_nic_hooks {
     /*
      * Optional: the NIC was created; its state is zeroed. The hook keeps `nic`, for oche_cc_want
@@ -94,12 +101,10 @@ struct oche_cc_nic_hooks {
      */
     size_t (*tables_bytes)(const void *params, uint32_t max_peers);
     /*
-     * Optional: true if the receiver half, in its present state, suppresses marks: it answers none,
-     * because it knows a better answer to the congestion. For measurements; asked after the hook
-     * `arrived` of a marked packet. Marks of which it is not known yet how they will be answered
-     * are not suppressed.
+     * Optional, for measurements: what the receiver half does about marks now. Asked after the hook
+     * `arrived` of a marked packet. NULL: it answers all.
      */
-    bool (*suppresses_marks)(const void *nic_state);
+    enum oche_cc_marks (*marks)(const void *nic_state);
     /*
      * Two cache lines of a flow's state, as offsets: the line used for most packets that are sent,
      * and the line used for most packets that arrive.

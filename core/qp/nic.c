@@ -257,12 +257,12 @@ bool oche_nic_counts(const struct oche_nic *nic, struct oche_cc_senders *senders
     return true;
 }
 
-bool oche_nic_suppresses_marks(const struct oche_nic *nic)
+enum oche_cc_marks oche_nic_marks(const struct oche_nic *nic)
 {
     const struct oche_cc_nic_hooks *hooks = nic->cc->nic;
 
-    return hooks != NULL && hooks->suppresses_marks != NULL &&
-           hooks->suppresses_marks(nic->cc_nic.state);
+    return hooks != NULL && hooks->marks != NULL ? hooks->marks(nic->cc_nic.state)
+                                                 : OCHE_CC_MARKS_ANSWERED;
 }
 
 void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause,

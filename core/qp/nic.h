@@ -453,8 +453,8 @@ uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause);
 uint64_t oche_nic_resent(const struct oche_nic *nic, enum oche_resent cause);
 /* As the hook `counts` of the scheme (core/cc/cc.h). Returns false if the scheme has none. */
 bool oche_nic_counts(const struct oche_nic *nic, struct oche_cc_senders *senders);
-/* As the hook `suppresses_marks` of the scheme (core/cc/cc_nic.h); false if the scheme has none. */
-bool oche_nic_suppresses_marks(const struct oche_nic *nic);
+/* As the hook `marks` of the scheme (core/cc/cc_nic.h). */
+enum oche_cc_marks oche_nic_marks(const struct oche_nic *nic);
 
 /*
  * The tables of regions and windows are in the NIC's own memory at first. They can be moved to

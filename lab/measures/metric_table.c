@@ -476,6 +476,11 @@ const struct metric oche_metric_table[] = {
      FROM(RATIO_OF, PACKETS(unsuppressed), OVER_EACH(size_packets, packets)),
      "marked_share.SIZE without packets whose mark the receiver suppresses because its own link is "
      "the bottleneck (dart)"},
+    {"answered_share.SIZE", SHARE, OF_SIZE,
+     FROM(RATIO_OF, PACKETS(answered), OVER_EACH(size_packets, packets)),
+     "unsuppressed_share.SIZE without packets whose mark is not answered, because the receiver "
+     "does "
+     "not know yet where the congestion is (dart)"},
     {"marks.PLACE", COUNT, OF_PLACE, FROM(COUNTER, MARKS(marks)),
      "marks, by the place that set them"},
 

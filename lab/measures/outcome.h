@@ -68,6 +68,7 @@ struct oche_size_packets {
     uint64_t packets;
     uint64_t marked;       /* with CE */
     uint64_t unsuppressed; /* with CE, and the receiver did not suppress the mark */
+    uint64_t answered;     /* with CE, and the receiver answered the mark */
 };
 
 struct oche_outcome {

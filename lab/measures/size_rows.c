@@ -80,6 +80,7 @@ void oche_size_rows_packets(struct oche_outcome *outcome, const struct oche_worl
             outcome->size_packets[row].packets += way->packets;
             outcome->size_packets[row].marked += way->marked;
             outcome->size_packets[row].unsuppressed += way->marked - way->suppressed;
+            outcome->size_packets[row].answered += way->marked - way->suppressed - way->undecided;
         }
     }
 }

@@ -145,10 +145,10 @@ struct oche_endpoint {
      */
     const struct oche_counters *(*scheme_counters)(const void *state, const void **scheme_state);
     /*
-     * Optional: true if the receiver suppresses marks in its present state: the CE mark of a packet
-     * that has just been received changes no sender's rate. NULL: it never does.
+     * Optional: what the receiver does about the CE mark of a packet that has just been received.
+     * NULL: it answers all marks.
      */
-    bool (*suppresses_marks)(const void *state);
+    enum oche_cc_marks (*marks)(const void *state);
     /* Returns the number of rejected packets that came after their receiver had finished. */
     uint64_t (*late_packets)(const void *state);
     uint64_t (*corrupt_bytes)(const void *state);

@@ -63,10 +63,11 @@ struct oche_flow_received {
  * destination's node.
  */
 struct oche_flow_path {
-    uint64_t links;      /* links crossed, summed over packets */
-    uint64_t packets;    /* packets with data, including retransmissions */
-    uint64_t marked;     /* packets with data that had the CE mark */
-    uint64_t suppressed; /* of these, packets whose mark the receiver suppressed */
+    uint64_t links;   /* links crossed, summed over packets */
+    uint64_t packets; /* packets with data, including retransmissions */
+    uint64_t marked;  /* packets with data that had the CE mark */
+    /* of these, packets whose mark the receiver did not answer: enum oche_cc_marks has why */
+    uint64_t suppressed, undecided;
     uint8_t deflections; /* the most deflections that one packet had */
     uint32_t last_psn;   /* the highest PSN of these packets; valid if there are any */
 };

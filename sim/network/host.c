@@ -455,8 +455,12 @@ static OCHE_NOINLINE bool receive_noted(struct oche_host *host, struct oche_pack
     if (waits_for_memory(host, packet, now))
         return true;
     endpoint->receive(oche_host_endpoint_state(host), packet, now);
-    if (way != NULL && packet->ecn == OCHE_ECN_CE && endpoint->suppresses_marks != NULL)
-        way->suppressed += endpoint->suppresses_marks(oche_host_endpoint_state(host));
+    if (way == NULL || packet->ecn != OCHE_ECN_CE || endpoint->marks == NULL)
+        return false;
+    enum oche_cc_marks marks = endpoint->marks(oche_host_endpoint_state(host));
+
+    way->suppressed += marks == OCHE_CC_MARKS_SUPPRESSED;
+    way->undecided += marks == OCHE_CC_MARKS_UNDECIDED;
     return false;
 }
 

@@ -748,9 +748,9 @@ static const struct oche_counters *scheme_counters(const void *state, const void
     return oche_nic_counters(((const struct oche_rnic *)state)->nic, scheme_state);
 }
 
-static bool suppresses_marks(const void *state)
+static enum oche_cc_marks marks(const void *state)
 {
-    return oche_nic_suppresses_marks(((const struct oche_rnic *)state)->nic);
+    return oche_nic_marks(((const struct oche_rnic *)state)->nic);
 }
 
 const struct oche_endpoint oche_endpoint_rnic = {
@@ -771,7 +771,7 @@ const struct oche_endpoint oche_endpoint_rnic = {
     .reads_memory = reads_memory,
     .stats = stats,
     .scheme_counters = scheme_counters,
-    .suppresses_marks = suppresses_marks,
+    .marks = marks,
     .late_packets = late_packets,
     .corrupt_bytes = corrupt_bytes,
     .rate_bps = rate_bps,

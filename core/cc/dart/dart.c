@@ -631,15 +631,19 @@ static void dart_nic_start(struct oche_cc_nic *nic)
     }
 }
 
-static bool suppresses_marks(const void *nic_state)
+static enum oche_cc_marks marks(const void *nic_state)
 {
-    return dart_suppresses_marks(nic_state);
+    const struct dart_nic *d = nic_state;
+
+    if (dart_answers_marks(d))
+        return OCHE_CC_MARKS_ANSWERED;
+    return d->state == OCHE_DART_RECEIVER ? OCHE_CC_MARKS_SUPPRESSED : OCHE_CC_MARKS_UNDECIDED;
 }
 
 static const struct oche_cc_nic_hooks nic_hooks = {
     .start = dart_nic_start,
     .timer = dart_nic_timer,
-    .suppresses_marks = suppresses_marks,
+    .marks = marks,
     .peer_bytes = dart_peer_bytes,
     .tables_bytes = dart_tables_bytes,
     .sender_line = OCHE_CACHE_LINE,

@@ -141,12 +141,6 @@ static inline bool dart_answers_marks(const struct dart_nic *d)
     return d->state == OCHE_DART_NON_RECEIVER || !p->suppress_marks;
 }
 
-/* True if marks are suppressed in the present state, as the receiver is the bottleneck (Fig 5). */
-static inline bool dart_suppresses_marks(const struct dart_nic *d)
-{
-    return d->state == OCHE_DART_RECEIVER && !dart_answers_marks(d);
-}
-
 /* ---- dart_tell.c ---- */
 
 /* Each update to a sender that was announced takes so much of what has arrived, on the line. */

@@ -241,6 +241,7 @@ static struct oche_flow_path met(const struct small_world *small, uint32_t count
         sum.packets += flows->paths[i].packets;
         sum.marked += flows->paths[i].marked;
         sum.suppressed += flows->paths[i].suppressed;
+        sum.undecided += flows->paths[i].undecided;
     }
     return sum;
 }
@@ -302,6 +303,9 @@ static void at_the_source_dcqcn_takes_over(void **state)
         assert_true(rate_of(&small, i) < RATE);
     assert_true(met(&small, 4).marked > 0);
     assert_int_equal(met(&small, 4).suppressed, 0);
+    /* some come before the first windows have ended */
+    assert_true(met(&small, 4).undecided > 0);
+    assert_true(met(&small, 4).undecided < met(&small, 4).marked / 2);
     small_world_end(&small);
     small_world_free(&small);
 }

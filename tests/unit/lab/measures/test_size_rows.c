@@ -90,6 +90,9 @@ static void share_of_marked(void **state)
     assert_true(oche_metric_value(&outcome, "unsuppressed_share.SIZE", 1) == 0);
     outcome.size_packets[1].unsuppressed = 1;
     assert_true(oche_metric_value(&outcome, "unsuppressed_share.SIZE", 1) == 0.125);
+    assert_true(oche_metric_value(&outcome, "answered_share.SIZE", 1) == 0);
+    outcome.size_packets[1].answered = 1;
+    assert_true(oche_metric_value(&outcome, "answered_share.SIZE", 1) == 0.125);
 }
 
 int main(void)
