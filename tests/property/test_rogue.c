@@ -249,7 +249,7 @@ static void worlds(void **state)
     assert_true(sums.partial > seeds_least(2500));
     assert_true(sums.both > seeds_least(400));
     assert_true(sums.markers > seeds_least(1000));
-    assert_true(sums.refused > seeds_least(4000));
+    assert_true(sums.refused > seeds_least(3000)); /* a few worlds have most of them */
     assert_true(sums.forged > seeds_least(50000));
     assert_true(sums.at_once > seeds_least(3000));
     assert_true(sums.kept > seeds_least(200));
