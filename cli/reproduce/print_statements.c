@@ -14,20 +14,23 @@ enum { COLUMNS = OCHE_STATEMENT_FINDINGS + 3 }; /* of the counts */
 
 /* ---- one paper ---- */
 
-#define VERDICT 16 /* columns of a verdict: "does not hold?" and two spaces */
+#define VERDICT  16  /* columns of a verdict: "does not hold?" and two spaces */
+#define NOT_READ "–" /* one column, three bytes: by a reading that measured none of the claims */
 
-/* Adds the verdict to a line's beginning. */
+/* Adds the verdict to a line's beginning; a dash if the reading measured no claim of it. */
 static void add_verdict(char *line, size_t room, const struct oche_statement *statement,
                         const struct oche_results *results, const char *reading)
 {
     const struct oche_statement_verdict verdict = oche_statement_judge(statement, results, reading);
-    const bool same = reading != NULL && !oche_statement_reads(statement, results, reading);
     const size_t length = strlen(line);
     char words[VERDICT];
 
-    snprintf(words, sizeof(words), "%s%s",
-             same ? "as judged" : oche_statement_finding_name(verdict.finding),
-             !same && verdict.unsure ? "?" : "");
+    if (reading != NULL && !oche_statement_reads(statement, results, reading)) {
+        snprintf(line + length, room - length, "%s%*s", NOT_READ, VERDICT - 1, "");
+        return;
+    }
+    snprintf(words, sizeof(words), "%s%s", oche_statement_finding_name(verdict.finding),
+             verdict.unsure ? "?" : "");
     snprintf(line + length, room - length, "%-*s", VERDICT, words);
 }
 
@@ -35,15 +38,15 @@ static void print_statement(const struct oche_shown_statements *of,
                             const struct oche_statement *statement, FILE *out)
 {
     const size_t verdicts = 1 + of->statements->declared_count;
-    char *line = calloc(1, verdicts * VERDICT + 1), *text = NULL;
+    const size_t room = verdicts * (VERDICT + sizeof(NOT_READ)) + 1;
+    char *line = calloc(1, room), *text = NULL;
 
     OCHE_GOT(line != NULL &&
              asprintf(&text, "%s (published: %s%s)", statement->text, statement->published,
                       statement->source == OCHE_SOURCE_MEMORY ? "; from memory" : "") >= 0);
-    add_verdict(line, verdicts * VERDICT + 1, statement, of->results, NULL);
+    add_verdict(line, room, statement, of->results, NULL);
     for (size_t d = 0; d + 1 < verdicts; d++)
-        add_verdict(line, verdicts * VERDICT + 1, statement, of->results,
-                    of->statements->declared[d].reading);
+        add_verdict(line, room, statement, of->results, of->statements->declared[d].reading);
     oche_print_hanging(line, text, (unsigned)(verdicts * VERDICT), out);
     free(line);
     free(text);
@@ -69,6 +72,17 @@ static void print_deciding(const struct oche_shown_statements *of,
     oche_text_stream_close(words);
     oche_print_hanging("", text, indent, out);
     free(text);
+}
+
+/* True if a declared reading measured no claim of some statement. */
+static bool any_not_read(const struct oche_shown_statements *of)
+{
+    for (size_t d = 0; d < of->statements->declared_count; d++)
+        for (size_t i = 0; i < of->statements->count; i++)
+            if (!oche_statement_reads(&of->statements->all[i], of->results,
+                                      of->statements->declared[d].reading))
+                return true;
+    return false;
 }
 
 static void print_why(const struct oche_shown_statements *of, FILE *out)
@@ -111,6 +125,8 @@ void oche_print_statements(const struct oche_shown_statements *of,
     for (size_t d = 0; d < statements->declared_count; d++)
         fprintf(out, "%sreading %zu: %s\n", d == 0 ? "\n" : "", d + 1,
                 statements->declared[d].reading);
+    if (any_not_read(of))
+        fputs(NOT_READ ": the reading measured none of the statement's claims\n", out);
     if (style->why)
         print_why(of, out);
     fputc('\n', out);

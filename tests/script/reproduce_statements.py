@@ -79,8 +79,11 @@ def test_on_a_terminal(work):
     for line in (r"p: what the paper says \(quick\)", r"verdict \(quick\) +by reading 1 +statement",
                  r"holds +holds +without loss nothing is slower \(published: 100 %\)",
                  r"does not hold +does not hold +losses help \(published: more\)",
-                 r"holds +as judged +a NAK for each gap helps \(published: more; from memory\)",
-                 r"reading 1: a NAK a second", r"p +1 +0 +1 +0 +0 +1 of 2 +1"):
+                 r"holds           –               a NAK for each gap helps "
+                 r"\(published: more; from memory\)",
+                 r"reading 1: a NAK a second\n"
+                 r"–: the reading measured none of the statement's claims",
+                 r"p +1 +0 +1 +0 +0 +1 of 2 +1"):
         check(re.search(f"^{line}$", quick, re.M), line, quick)
     check("  losses help (does not hold)\n    BECAUSE\n" in quick, quick)
     check(quick.index("hold or in shape") < quick.index("what the paper says"), "counts first")

@@ -47,7 +47,7 @@ function statementTable({ paper, statements, counts }) {
           && h('span', { class: 'explanation' }, statement.explanation)),
       h('td', {}, chip(verdictOf(statement), statement.unsure)),
       statement.declared.map((one) => h('td', {}, one.measured
-        ? chip(verdictOf(one), one.unsure) : 'as judged')))))));
+        ? chip(verdictOf(one), one.unsure) : '–')))))));
 }
 
 // `here`: names of the papers whose figures the page shows; the others are folded.
