@@ -73,7 +73,7 @@ static void print_shown(struct oche_paper *const *papers, const struct shown *sh
 {
     struct oche_shown_statements *statements = calloc(count + 1, sizeof(*statements));
     struct oche_named_tally *named = calloc(count + 1, sizeof(*named));
-    const struct oche_statements_style style = {.claims = verbose};
+    const struct oche_statements_style style = {.claims = verbose, .why = verbose};
     bool recorded = false;
 
     OCHE_GOT(statements != NULL && named != NULL);

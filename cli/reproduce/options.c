@@ -188,7 +188,10 @@ static const struct argp_option known[] = {
      "print statements, claims and verdicts as JSON instead of tables: {\"papers\": [...], "
      "\"figures\": [...]}",
      0},
-    {"verbose", 'v', NULL, 0, "name the claims that decide each statement, with their verdicts", 0},
+    {"verbose", 'v', NULL, 0,
+     "name the claims that decide each statement, with their verdicts; of recorded results also "
+     "why a statement does not hold",
+     0},
     {"quiet", 'q', NULL, 0,
      "no progress and no tables: only results files, errors and what --json prints", 0},
     {0},

@@ -96,7 +96,10 @@ def test_on_a_terminal(work):
     check(said.startswith("statements ") and "(quick)" not in said, said)
     check(said.index("hold or in shape") < said.index("p: what the paper says\n"), said)
     check(re.search(r"^  declared: a NAK a second +1 +0 +1 +0 +0 +1 of 2 +1$", said, re.M), said)
-    check("by two/order (reproduced)\n" in reproduce(work, "-v").stdout, "--verbose, recorded")
+    check("BECAUSE" not in said, "recorded explanations without --verbose", said)
+    said = reproduce(work, "-v").stdout
+    check("by two/order (reproduced)\n" in said, "--verbose, recorded", said)
+    check("  losses help (does not hold)\n    BECAUSE\n" in said, "--verbose, recorded", said)
 
 
 def counts(hold, in_shape, do_not_hold, from_memory):
