@@ -50,8 +50,10 @@ static bool set_param(const char *scheme, const struct oche_param_table *table, 
         no_parameter(scheme, table, text, error);
         return false;
     }
-    if (equals == NULL || param->unit == OCHE_UNIT_TEXT)
+    if (equals == NULL)
         return oche_fail(error, "%s: no value; %s=VALUE is meant", text, text);
+    if (param->unit == OCHE_UNIT_TEXT) /* nothing here would own the text */
+        return oche_fail(error, "%s can only be set in a scenario", text);
     if (!oche_value_parse(param, equals + 1, &value, &what))
         return oche_fail(error, "%s: %s", text, what.text);
     const uint64_t bit = UINT64_C(1) << (param - table->params);

@@ -230,6 +230,7 @@ static void test_wrong(void **state)
         {"timely,t_lo=5ms", "timely has no parameter t_lo; did you mean t_low?"},
         {"timely,qqqqq=5ms", "docs/scenario-reference.md"},
         {"timely,t_low", "t_low: no value; t_low=VALUE is meant"},
+        {"dart,weights=3:2", "weights can only be set in a scenario"},
         {"timely,t_low=5", "t_low: "},
         {"timely,t_low=", "t_low: "},
         {"timely,=5", "no parameter"},
