@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/printable.h"
 #include "params/units.h"
 
 void *oche_read_alloc(const struct oche_reader *reader, size_t count, size_t bytes)
@@ -68,6 +69,18 @@ bool oche_read_keys(const struct oche_reader *reader, const struct oche_yaml *no
     return true;
 }
 
+/* True if the text has only characters that a terminal prints, spaces and line breaks. */
+static bool is_plain(const char *text)
+{
+    char *printable = oche_printable_lines(text);
+
+    OCHE_GOT(printable != NULL);
+    const bool same = strcmp(printable, text) == 0;
+
+    free(printable);
+    return same;
+}
+
 bool oche_read_text(const struct oche_reader *reader, const struct oche_yaml *map, const char *key,
                     bool required, const char **text)
 {
@@ -85,6 +98,9 @@ bool oche_read_text(const struct oche_reader *reader, const struct oche_yaml *ma
     if (node->text[0] == '\0')
         return OCHE_READ_FAIL(reader, node, NULL, "is empty; write a text%s",
                               required ? "" : ", or leave it out");
+    if (!is_plain(node->text))
+        return OCHE_READ_FAIL(reader, node, NULL,
+                              "has control characters; leave out what a terminal does not print");
     *text = oche_document_print(reader->memory, "%s", node->text);
     return true;
 }

@@ -86,6 +86,22 @@ static bool read_quantities(const struct oche_reader *reader, struct oche_study 
     return true;
 }
 
+/* Reads the label, which results.csv and statements use as the reading's name. */
+static bool read_label(const struct oche_reader *reader, const struct oche_study *study,
+                       const struct oche_yaml *entry, struct oche_reading *reading)
+{
+    if (!oche_read_text(reader, entry, "label", true, &reading->label))
+        return false;
+    if (strpbrk(reading->label, "\"\n") != NULL)
+        return OCHE_READ_FAIL(reader, entry, "label",
+                              "has a quotation mark or a line break; leave it out");
+    for (const struct oche_reading *other = study->also; other < reading; other++)
+        if (strcmp(other->label, reading->label) == 0)
+            return OCHE_READ_FAIL(reader, entry, "label",
+                                  "\"%s\" is there twice; give another label", reading->label);
+    return true;
+}
+
 bool oche_read_also(const struct oche_reader *reader, struct oche_study *study,
                     const struct oche_yaml *node)
 {
@@ -103,8 +119,7 @@ bool oche_read_also(const struct oche_reader *reader, struct oche_study *study,
         const struct oche_yaml *instead = oche_yaml_find(entry, "instead");
         const struct oche_yaml *quantities = oche_yaml_find(entry, "quantities");
 
-        if (!oche_read_keys(reader, entry, known) ||
-            !oche_read_text(reader, entry, "label", true, &reading->label))
+        if (!oche_read_keys(reader, entry, known) || !read_label(reader, study, entry, reading))
             return false;
         if (at == NULL && instead == NULL && quantities == NULL)
             return OCHE_READ_FAIL(reader, entry, NULL,

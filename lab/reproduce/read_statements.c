@@ -54,6 +54,10 @@ static bool read_claims(const struct oche_reader *reader, const struct oche_pape
 
         if (!read_claim(reader, paper, one, words[i], &statement->claims[i]))
             return false;
+        for (size_t other = 0; other < i; other++)
+            if (strcmp(words[other], words[i]) == 0)
+                return OCHE_READ_FAIL(reader, one, NULL, "\"%s\" is there twice; write it once",
+                                      words[i]);
     }
     return true;
 }
@@ -106,6 +110,10 @@ static bool read_declared(const struct oche_reader *reader, const struct oche_ya
             !oche_read_text(reader, declared->node, "reading", true, &declared->reading) ||
             !oche_read_text(reader, declared->node, "because", true, &declared->because))
             return false;
+        for (const struct oche_declared *other = statements->declared; other < declared; other++)
+            if (strcmp(other->reading, declared->reading) == 0)
+                return OCHE_READ_FAIL(reader, declared->node, "reading",
+                                      "\"%s\" is there twice; declare it once", declared->reading);
     }
     return true;
 }

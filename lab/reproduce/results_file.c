@@ -256,16 +256,12 @@ static void print_number(double value, FILE *out)
     fputc(',', out);
 }
 
-/* Prints the reading as the last field. The label's quotes, if it has any, are left out. */
+/* Prints the reading as the last field. A label has no quotation marks and no line breaks. */
 static void print_reading(const char *reading, FILE *out)
 {
     const char *quote = strchr(reading, ',') != NULL ? "\"" : "";
 
-    fputs(quote, out);
-    for (; *reading != '\0'; reading++)
-        if (*reading != '"' && *reading != '\n')
-            fputc(*reading, out);
-    fputs(quote, out);
+    fprintf(out, "%s%s%s", quote, reading, quote);
 }
 
 /* The program that measured, and when. */

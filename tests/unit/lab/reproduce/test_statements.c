@@ -71,6 +71,15 @@ static void test_bad_statements_are_refused_with_their_line(void **state)
         {"statements:\n  - {name: a, text: t, place: p, published: 3, source: text}\n",
          "p/statements.yaml:2: statements[0]: has no \"decided_by\"; add decided_by: "
          "[FIGURE/CLAIM]"},
+        {"statements:\n" STATEMENT("a", "[f/one, g/one, f/one]"),
+         "p/statements.yaml:2: statements[0].decided_by[2]: \"f/one\" is there twice; write it "
+         "once"},
+        {"statements:\n" STATEMENT("\"a\\e[31m\"", "[f/one]"),
+         "p/statements.yaml:2: statements[0].name: has control characters; leave out what a "
+         "terminal does not print"},
+        {"statements:\n" STATEMENT("a", "[f/one]") "declared:\n  - {reading: x, because: y}\n"
+                                                   "  - {reading: x, because: z}\n",
+         "p/statements.yaml:5: declared[1].reading: \"x\" is there twice; declare it once"},
         {"statements:\n" STATEMENT("a", "[f/one]") "declared: [{reading: x}]\n",
          "p/statements.yaml:3: declared[0]: has no \"because\"; add because: TEXT"},
     };

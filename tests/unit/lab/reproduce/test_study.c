@@ -122,6 +122,13 @@ static const struct {
     {"at: {recovery: A}\n", "at: {recovery: A}\nalso: [{label: x}]\n",
      "fig.yaml:12: also[0]: has neither \"at\" nor \"instead\" nor \"quantities\"; add at: {AXIS: "
      "VALUE}\n"},
+    {"at: {recovery: A}\n",
+     "at: {recovery: A}\nalso: [{label: x, at: {recovery: B}}, {label: x, at: {recovery: B}}]\n",
+     "fig.yaml:12: also[1].label: \"x\" is there twice; give another label\n"},
+    {"at: {recovery: A}\n", "at: {recovery: A}\nalso: [{label: 'a \"b\"', at: {recovery: B}}]\n",
+     "fig.yaml:12: also[0].label: has a quotation mark or a line break; leave it out\n"},
+    {"at: {recovery: A}\n", "at: {recovery: A}\nalso: [{label: \"a\\nb\", at: {recovery: B}}]\n",
+     "fig.yaml:12: also[0].label: has a quotation mark or a line break; leave it out\n"},
     {"at: {recovery: A}\n", "at: {recovery: A}\nalso: [{label: x, quantities: speed}]\n",
      "fig.yaml:12: also[0].quantities: is not a map; write {QUANTITY: OTHER}\n"},
     {"at: {recovery: A}\n", "at: {recovery: A}\nalso: [{label: x, quantities: {sped: speed}}]\n",
