@@ -101,6 +101,16 @@ def test_stalled():
     must(len(re.findall(r"failed: nothing was delivered from", done.stderr)) == 2, done.stderr)
 
 
+def test_late_hosts():
+    """A run whose doorbells and completions last longer than 1,000 timeouts does not stall."""
+    write("topology: {type: star, hosts: 3, host_rate: 400Gbps, delay: 1ns}\n"
+          "host: {ack_timeout: 1us, doorbell_latency: 1ms, completion_latency: 1ms}\n"
+          "congestion_control: none\n"
+          "workload: {type: permutation, pattern: shift, shift: 1, bytes: 1KB, messages: 2}\n")
+    oche("run", "s.yaml", "--out", "late")
+    must(info("late")["status"] == "done", info("late"))
+
+
 def test_one_pipe():
     """Standard output and error in one pipe: each message on a line of its own, in order."""
     write(STAR + INCAST + "host: {ack_timeout: 50us}\nfailures: [{link: host1, at: 100us}]\n"
@@ -206,6 +216,7 @@ def main():
         test_delivered()
         test_refused()
         test_stalled()
+        test_late_hosts()
         test_one_pipe()
         test_bound()
         test_interrupted()

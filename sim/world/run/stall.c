@@ -66,6 +66,18 @@ static oche_time longest_timeout(const struct oche_world *world)
 
 /* ---- looking ---- */
 
+/* Returns how long nothing need arrive if all goes well: posts and completions take time, too. */
+static oche_time longest_trip(const struct oche_world *world)
+{
+    const struct oche_host_params *hosts = &world->host_params;
+    const struct oche_endpoint *endpoint = world->config->endpoint;
+    oche_time trip = oche_world_longest_round_trip(world);
+
+    if (endpoint != NULL && endpoint->deferred == NULL)
+        return trip; /* no queue pairs */
+    return oche_time_add(trip, hosts->doorbell_latency + hosts->completion_latency);
+}
+
 void oche_world_stall_start(struct oche_world *world)
 {
     struct oche_world_stall *stall;
@@ -73,7 +85,7 @@ void oche_world_stall_start(struct oche_world *world)
     if (world->config->run.duration > 0)
         return;
     world->stall = stall = oche_world_make(1, sizeof(*stall));
-    oche_time timeout = longest_timeout(world), trip = oche_world_longest_round_trip(world);
+    oche_time timeout = longest_timeout(world), trip = longest_trip(world);
 
     stall->round_trip = trip > timeout;
     stall->timeout = oche_time_max(timeout, trip);
