@@ -36,6 +36,9 @@ SCENARIOS = [
     ("incast", ["--set", "duration=1ms"], (2,)),
     ("deadlock", [], (2,)),
     ("lossy", ["--set", "duration=1ms"], (3,)),
+    # It ends by itself, when all that has arrived is also in memory.
+    ("lossy", ["--set", "workload.bytes=200KB", "--set", "loss.probability=0.01", "--set",
+               "host={dma_latency: 50us, ack_timeout: 300us, retry_count: 1}"], (2,)),
     ("rogue", ["--set", "duration=1ms", "--set", "measure.rates=true"], (2,)),
     ("link-failure", ["--set", "workload.stop=2ms", "--set", "routes.reroute=200us", "--set",
                       "failures=[{link: \"leaf0:spine1\", at: 500us, until: 1500us}]"], (2,)),

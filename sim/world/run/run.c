@@ -79,7 +79,8 @@ static bool completes_early(const struct oche_world *world)
 
 /*
  * Called when all flows that the run waits for are completed. True if no data of them may still
- * arrive: what has left the network was lost. A rank knows only the flows that begin at its hosts.
+ * arrive: what has left the network was lost. A rank knows only the flows that begin at its hosts,
+ * all packets, and its own hosts' pending deliveries.
  */
 static bool has_arrived(struct watcher *watcher)
 {
@@ -92,7 +93,8 @@ static bool has_arrived(struct watcher *watcher)
         watcher->arrived++;
     return oche_ranks_all(world->network.ranks, watcher->arrived == world->flows.count) ||
            (oche_network_live_packets(&world->network) == 0 &&
-            oche_network_pending_deliveries(&world->network) == 0);
+            !oche_ranks_any(world->network.ranks,
+                            oche_network_pending_deliveries(&world->network) > 0));
 }
 
 static void end(struct watcher *watcher, enum oche_world_end why)
