@@ -282,9 +282,12 @@ uint64_t oche_network_unsent_bytes(const struct oche_network *network, uint32_t 
 /* Return how many packets all shards have put on links, and how many events they have handled. */
 uint64_t oche_network_hops(const struct oche_network *network);
 uint64_t oche_network_events(const struct oche_network *network);
-/* Returns the number of packets in use: in queues and on links. */
-/* Returns how many flows have arrived and are not delivered yet, because of host.dma_latency. */
+/*
+ * Returns how many flows have arrived and are not delivered yet, because of host.dma_latency. A
+ * rank counts those that end at its own hosts.
+ */
 uint64_t oche_network_pending_deliveries(const struct oche_network *network);
+/* Returns the number of packets in use: in queues and on links. */
 int64_t oche_network_live_packets(const struct oche_network *network);
 /* Returns all nodes' trace hashes, combined in node order. */
 uint64_t oche_network_hash(const struct oche_network *network);
