@@ -188,7 +188,8 @@ static void check_takes_incast(const struct argp_state *state, const struct opti
     if (cc == NULL || *cc == '\0' || !oche_cc_parse(&choice, cc, &error) ||
         choice.cc->messages == NULL || choice.cc->messages->names_groups == NULL ||
         !choice.cc->messages->names_groups(&choice.params))
-        oche_refuse(state, "--incast: needs --cc=dart, with look_ahead");
+        oche_refuse(state, "%s: needs --cc=dart, with look_ahead",
+                    options->incast != NULL ? "--incast" : "OCHE_INCAST");
 }
 
 static void check_view(const struct argp_state *state, const char *name, const char *text)

@@ -68,7 +68,10 @@ def main():
         words = [f"--cc={scheme}"] if scheme else []
         must(refused(run(f"--incast={hosts}", *words, "--", "echo", "ran"), says), hosts, scheme)
         must(refused(run("--", "echo", "ran", OCHE_INCAST=hosts, OCHE_CC=scheme), says), hosts)
-    must(refused(run("--rogue", f"--incast={HOSTS}", "--", "true"), "needs --cc=dart"), "--rogue")
+    must(refused(run("--rogue", f"--incast={HOSTS}", "--", "true"), "--incast: needs --cc=dart"),
+         "--rogue")
+    must(refused(run("--rogue", "--", "true", OCHE_INCAST=HOSTS), "OCHE_INCAST: needs --cc=dart"),
+         "--rogue")
     done = run("--cc=dart", f"--incast={HOSTS}", "--", "sh", "-c", "echo $OCHE_INCAST")
     must(done.returncode == 0 and done.stdout == HOSTS + "\n", done)
     for option, variable, value in RIGHT:
