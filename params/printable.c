@@ -92,6 +92,20 @@ char *oche_printable_lines(const char *text)
     return to;
 }
 
+bool oche_is_printable(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+
+    while (*at != '\0') {
+        const size_t bytes = *at == '\n' || *at == '\t' ? 1 : printable_bytes(at);
+
+        if (bytes == 0)
+            return false;
+        at += bytes;
+    }
+    return true;
+}
+
 void oche_printable_json(const char *json, FILE *out)
 {
     for (const unsigned char *from = (const unsigned char *)json; *from != '\0'; from++) {

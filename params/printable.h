@@ -7,6 +7,7 @@
 #ifndef OCHE_PARAMS_PRINTABLE_H
 #define OCHE_PARAMS_PRINTABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -21,6 +22,9 @@ void oche_printable(const char *text, char *to, size_t bytes);
  * without memory.
  */
 char *oche_printable_lines(const char *text);
+
+/* True if the text needs no escape sequences, apart from its newlines and tabs. */
+bool oche_is_printable(const char *text);
 
 /*
  * Writes JSON, in which control characters are escaped already, with escape sequences ("\u202e")

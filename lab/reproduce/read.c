@@ -69,18 +69,6 @@ bool oche_read_keys(const struct oche_reader *reader, const struct oche_yaml *no
     return true;
 }
 
-/* True if the text has only characters that a terminal prints, spaces and line breaks. */
-static bool is_plain(const char *text)
-{
-    char *printable = oche_printable_lines(text);
-
-    OCHE_GOT(printable != NULL);
-    const bool same = strcmp(printable, text) == 0;
-
-    free(printable);
-    return same;
-}
-
 bool oche_read_text(const struct oche_reader *reader, const struct oche_yaml *map, const char *key,
                     bool required, const char **text)
 {
@@ -98,7 +86,7 @@ bool oche_read_text(const struct oche_reader *reader, const struct oche_yaml *ma
     if (node->text[0] == '\0')
         return OCHE_READ_FAIL(reader, node, NULL, "is empty; write a text%s",
                               required ? "" : ", or leave it out");
-    if (!is_plain(node->text))
+    if (!oche_is_printable(node->text))
         return OCHE_READ_FAIL(reader, node, NULL,
                               "has control characters; leave out what a terminal does not print");
     *text = oche_document_print(reader->memory, "%s", node->text);

@@ -14,6 +14,7 @@
 #include "lab/sweep/grid_text.h"
 #include "sim/scenario/scenario.h"
 #include "params/input_file.h"
+#include "params/printable.h"
 
 #define HEAD_WITHOUT_READING                                                                       \
     "figure,claim,source,published,measured,low,high,unit,verdict,seeds,digest,commit,date"
@@ -144,7 +145,7 @@ static bool read_line(struct oche_result_line *line, char *text, bool readings)
     if (line->unsure)
         field[VERDICT][length - 1] = '\0';
     if (!find(field[SOURCE], source_name, OCHE_SOURCES, &source) ||
-        !find(field[VERDICT], finding_name, OCHE_FINDINGS, &finding) ||
+        !find(field[VERDICT], finding_name, OCHE_FINDINGS, &finding) || field[SEEDS][0] == '-' ||
         sscanf(field[SEEDS], "%" SCNu32, &line->seeds) != 1 ||
         sscanf(field[DIGEST], "%" SCNx64, &line->digest) != 1 ||
         !read_number(field[PUBLISHED], &line->published) ||
@@ -160,6 +161,18 @@ static bool read_line(struct oche_result_line *line, char *text, bool readings)
     line->reading = copy(reading);
     line->unit = copy(field[UNIT]);
     return true;
+}
+
+/* True if the last line is of the same claim and reading as an earlier one. */
+static bool last_is_there_twice(const struct oche_results *results)
+{
+    const struct oche_result_line *last = &results->lines[results->count - 1];
+
+    for (const struct oche_result_line *line = results->lines; line < last; line++)
+        if (strcmp(line->claim, last->claim) == 0 && strcmp(line->figure, last->figure) == 0 &&
+            strcmp(line->reading, last->reading) == 0)
+            return true;
+    return false;
 }
 
 static bool read_lines(struct oche_results *results, const char *path, FILE *in,
@@ -182,7 +195,8 @@ static bool read_lines(struct oche_results *results, const char *path, FILE *in,
 
         /* a line of an older file is written again with an empty reading */
         OCHE_GOT(asprintf(&line->text, "%s%s", text, readings ? "" : ",") >= 0);
-        ok = read_line(line, text, readings);
+        ok = oche_is_printable(text) && read_line(line, text, readings) &&
+             !last_is_there_twice(results);
     }
     free(text);
     if (!ok)

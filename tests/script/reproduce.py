@@ -329,10 +329,13 @@ def test_recorded(work):
                                          for line in again[:8]), again)
     check(reproduce(work, "--stale").stdout == "no result is stale\n", "measured again")
 
-    write(papers, "results.csv", "\n".join(lines[:3]) + "\none,wrong,hearsay\n")
-    done = reproduce(work, status=2)
-    check(done.stderr == f"{results}:4: is no line of a paper's results; oche reproduce "
-          "--record writes the file\n", done.stderr)
+    # Not a line, the same claim twice, a number of seeds below 0, and an escape sequence.
+    for line in ("one,wrong,hearsay", lines[1], lines[3].replace("reproduced,", "reproduced,-", 1),
+                 lines[3] + "\x1b[31m"):
+        write(papers, "results.csv", "\n".join([*lines[:3], line]) + "\n")
+        done = reproduce(work, status=2)
+        check(done.stderr == f"{results}:4: is no line of a paper's results; oche reproduce "
+              "--record writes the file\n", line, done.stderr)
     os.unlink(results)
     os.unlink(sample)
     write(papers, "figures/one.yaml", FIGURE)

@@ -54,6 +54,17 @@ static void test_lines(void **state)
     free(lines);
 }
 
+static void test_is_printable(void **state)
+{
+    (void)state;
+    assert_true(oche_is_printable(""));
+    assert_true(oche_is_printable("a \xc3\xa9\n\tb"));
+    assert_false(oche_is_printable("a\x1b[31m"));
+    assert_false(oche_is_printable("a\x7f"));
+    assert_false(oche_is_printable("a\xe2\x80\xae"));
+    assert_false(oche_is_printable("a\xc3"));
+}
+
 static void test_json(void **state)
 {
     char *text = NULL;
@@ -89,9 +100,8 @@ static void test_what_fits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_escapes),      cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_is_printable), cmocka_unit_test(test_json),
         cmocka_unit_test(test_what_fits),
     };
 
