@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What TCP sockets cost: throughput and processor time by size of message, and the time of a small
- * message. tools/bench-tcp compares the device with this (DCQCN sec 2.1, Fig 1).
+ * Measures TCP sockets: throughput and processor time by size of message, and the time of a small
+ * message. tools/bench-tcp compares the device with them (DCQCN sec 2.1, Fig 1).
  *
  *     build/bench/bench_wire_tcp stream ADDRESS BYTES CONNECTIONS SECONDS
  *     build/bench/bench_wire_tcp ping ADDRESS BYTES ROUNDS sleep|spin

@@ -19,8 +19,8 @@ struct oche_incast_list;
 struct device_incast {
     uint32_t count; /* hosts; their indices are 1 to count */
     /*
-     * Of receiver 1 to count: all other hosts. The first one is for receivers that are not in the
-     * list: all hosts.
+     * groups[i] is the group of receiver i, from 1 to count, and has all other hosts. groups[0] is
+     * for receivers that are not in the list, and has all hosts.
      */
     struct oche_group groups[OCHE_GROUP_MOST + 1];
     uint8_t members[OCHE_GROUP_MOST + 1][2 * OCHE_GROUP_MOST];

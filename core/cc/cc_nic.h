@@ -72,7 +72,7 @@ static inline void oche_cc_nic_timer(struct oche_cc_nic *nic, oche_time when)
     *nic->touched = true;
 }
 
-/* What becomes of marks that arrive in the present state of a NIC's receiver half. */
+/* How a NIC's receiver half treats the marks that arrive in its present state. */
 enum oche_cc_marks {
     OCHE_CC_MARKS_ANSWERED,
     OCHE_CC_MARKS_UNDECIDED,  /* not answered: it is not known yet what they stand for */

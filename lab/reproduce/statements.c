@@ -34,7 +34,7 @@ const struct oche_result_line *oche_statement_line(const struct oche_results *re
     return judged;
 }
 
-/* What a claim with this finding makes of its statement, if all other claims are reproduced. */
+/* Returns the statement's verdict if this claim has the finding and all others are reproduced. */
 static enum oche_statement_finding made_by(enum oche_finding finding)
 {
     switch (finding) {

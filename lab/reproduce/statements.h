@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a paper says in the main: its statements, papers/PAPER/statements.yaml. Each names the
- * claims of figures that decide it. A paper without the file has none.
+ * A paper's main statements, from papers/PAPER/statements.yaml. Each statement names the claims of
+ * figures that decide it. A paper without the file has no statements.
  *
  *     statements             name, text, place, published, source, decided_by, explanation
  *     declared               readings that the paper's text supports as a whole: reading, because

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a host does later: a heap of entries, each with the time at which it is due. Entries of the
- * same time come out in the order in which they were added.
+ * Work that a host has put off: a heap of entries, each with the time at which it is due. Entries
+ * of the same time come out in the order in which they were added.
  */
 #ifndef OCHE_SIM_NETWORK_DEFERRED_H
 #define OCHE_SIM_NETWORK_DEFERRED_H
@@ -9,7 +9,7 @@
 #include "core/base.h"
 #include "sim/engine/arena.h"
 
-/* What is deferred. `kind` and the members below it are the user's. */
+/* An entry of the heap. The user chooses the meaning of `object`, `number`, `kind`, `status`. */
 struct oche_deferred {
     oche_time until;
     uint64_t order; /* number of the entry, in order of addition; breaks ties */
