@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/exec_link.h"
 #include "cli/preflight.h"
 #include "cli/refuse.h"
 #include "core/cc/cc_messages.h"
@@ -35,6 +36,7 @@
 struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports;
     const char *incast, *view;
+    struct oche_link_options links;
     const char *rogue; /* its parameters; NULL: not asked for */
     bool ack_priority, files, sockets, stats, strict;
     char **command; /* the command and its arguments; NULL: none was given */
@@ -52,6 +54,9 @@ enum {
     KEY_PEER_PORTS,
     KEY_FILES,
     KEY_INCAST,
+    KEY_LINK,
+    KEY_LINK_IN,
+    KEY_LINK_OUT,
     KEY_ROGUE,
     KEY_SOCKETS,
     KEY_STATS,
@@ -88,6 +93,14 @@ static const struct argp_option option_table[] = {
      "Hosts that send to one receiver together, the same at all of them and at the receiver: their "
      "messages name all of them, so that dart's shares are right at once",
      0},
+    {"link", KEY_LINK, "[PEER:]KEY=VALUE[,KEY=VALUE…]", 0,
+     "Faults of the link to all peers, or to one: loss=0.1%,delay=50us,rate=1Gbps and more "
+     "(docs/faults.md), in both directions; @FILE reads them from a file",
+     0},
+    {"link-in", KEY_LINK_IN, "[PEER:]KEY=VALUE[,KEY=VALUE…]", 0,
+     "The same for packets that arrive", 0},
+    {"link-out", KEY_LINK_OUT, "[PEER:]KEY=VALUE[,KEY=VALUE…]", 0,
+     "The same for packets that leave", 0},
     {"rogue", KEY_ROGUE, "KEY=VALUE[,KEY=VALUE…]", OPTION_ARG_OPTIONAL,
      "Put RoGUE under the program's reliable connections: congestion control and recovery in "
      "software, with a shadow queue pair",
@@ -277,6 +290,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_INCAST:
         check_incast(state, "--incast", options->incast = argument);
         return 0;
+    case KEY_LINK:
+        oche_link_option(state, &options->links, OCHE_LINK_BOTH, argument);
+        return 0;
+    case KEY_LINK_IN:
+        oche_link_option(state, &options->links, OCHE_LINK_IN, argument);
+        return 0;
+    case KEY_LINK_OUT:
+        oche_link_option(state, &options->links, OCHE_LINK_OUT, argument);
+        return 0;
     case KEY_ROGUE:
         if (argument != NULL && *argument == '\0')
             oche_refuse(state, "--rogue=: no KEY=VALUE; --rogue alone has the defaults");
@@ -303,6 +325,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
             oche_refuse(state, "no COMMAND; `oche exec -- ib_write_bw` runs one");
         check_environment(state, options);
         check_takes_incast(state, options);
+        oche_link_check_environment(state, &options->links);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -312,8 +335,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 #define ENVIRONMENT                                                                                \
     "\nEnvironment variables that options set: OCHE_ACK_PRIORITY, OCHE_CC, OCHE_RECOVERY, "        \
     "OCHE_LINE_RATE, OCHE_DEVICE, OCHE_POLL, OCHE_SOURCE_PORTS, OCHE_PEER_PORTS, OCHE_CAPTURE, "   \
-    "OCHE_INCAST, OCHE_ROGUE, OCHE_STATS, OCHE_STRICT, OCHE_VIEW. Without an option:\n"            \
-    "  OCHE_DROP=N             lose N packets in a million on purpose, for tests\n"                \
+    "OCHE_INCAST, OCHE_LINK, OCHE_LINK_IN, OCHE_LINK_OUT, OCHE_ROGUE, OCHE_STATS, OCHE_STRICT, "   \
+    "OCHE_VIEW. Without an option:\n"                                                              \
+    "  OCHE_DROP=N             short for --link-out=loss=N/1000000\n"                              \
     "  OCHE_REAL_VERBS=FILE    the system's libibverbs.so.1; empty: none\n"                        \
     "  OCHE_REAL_RDMACM=FILE   the system's librdmacm.so.1; empty: none"
 
@@ -530,6 +554,7 @@ int oche_cmd_exec(int argc, char **argv)
     set_variable("OCHE_ROGUE", options.rogue);
     set_variable("OCHE_VIEW", options.view);
     set_variable("OCHE_INCAST", options.incast);
+    oche_link_set_environment(&options.links);
     set_variable("OCHE_ACK_PRIORITY", options.ack_priority ? "1" : NULL);
     set_variable("OCHE_STATS", options.stats ? "1" : NULL);
     set_variable("OCHE_STRICT", options.strict ? "1" : NULL);

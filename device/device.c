@@ -43,6 +43,7 @@
  */
 #define FINISH        (2 * OCHE_MS)
 #define FINISH_ROUNDS 32
+#define LINK_FINISH   (10 * OCHE_SEC) /* longest time for packets that are on links */
 /* after this time, passing on is tried again (sharing.h) */
 #define QUEUE_RETRY (200 * OCHE_US)
 
@@ -165,19 +166,6 @@ static bool create_numbers(struct oche_device *device) OCHE_NEEDS(device_lock)
     return oche_qp_numbers_create(&device->numbers, first, last);
 }
 
-/*
- * Makes the streams that decide which packets are dropped on purpose. They are the only random
- * numbers of a device that follow from its seed.
- */
-static void seed_drops(struct oche_device *device) OCHE_NEEDS(device_lock)
-{
-    const uint64_t random = oche_entropy_u64(&device->entropy);
-    const uint64_t seed = device->config.seed != 0 ? device->config.seed : random;
-
-    device->drop_sent = oche_random_stream(seed, "device drops sent", 0);
-    device->drop_received = oche_random_stream(seed, "device drops received", 0);
-}
-
 static bool has_entropy(const struct oche_device *device, struct oche_error *error)
     OCHE_NEEDS(device_lock)
 {
@@ -237,7 +225,6 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
 {
     const struct oche_device_config *config = &device->config;
 
-    seed_drops(device);
     if (!has_entropy(device, error))
         return false;
     /* The slot comes first: a process without one must not receive packets of other processes. */
@@ -261,7 +248,7 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
         return false;
     device->peers.busy = transmit_has_packets_for;
     device->peers.busy_context = device;
-    return device_add_peers(device, error);
+    return device_links_open(device, error) && device_add_peers(device, error);
 }
 
 /*
@@ -327,6 +314,7 @@ OCHE_UNCHECKED static bool destroy(struct oche_device *device)
     oche_source_ports_close(&device->source_ports);
     oche_socket_close(&device->socket);
     oche_services_clear(&device->services, &device->share);
+    oche_links_close(device->links);
     oche_sharing_close(&device->share);
     free(device->cc_params);
     free(device->recovery_params);
@@ -409,6 +397,7 @@ void oche_device_leave(struct oche_device *device)
     oche_source_ports_close(&device->source_ports);
     close(device->socket.fd);
     oche_sharing_leave(&device->share);
+    oche_links_leave(device->links);
     if (device->capture != NULL)
         oche_capture_leave(device->capture);
 }
@@ -485,9 +474,12 @@ oche_time oche_device_now(const struct oche_device *device)
 /* Returns the time of the next timer or packet. Called under the lock. */
 static oche_time next_due(struct oche_device *device) OCHE_NEEDS(device_lock)
 {
+    const oche_time link = device->links != NULL ? device_links_next(device) : OCHE_NEVER;
+
     if (transmit_full(device) != 0) /* packets wait until a socket has room */
-        return oche_time_min(oche_nic_next_timer(device->nic), transmit_give_up_at(device));
-    return transmit_due(device);
+        return oche_time_min(link, oche_time_min(oche_nic_next_timer(device->nic),
+                                                 transmit_give_up_at(device)));
+    return oche_time_min(link, transmit_due(device));
 }
 
 /*
@@ -594,8 +586,8 @@ void device_settle(struct oche_device *device)
 
 void oche_device_finish(struct oche_device *device)
 {
-    const oche_time end = oche_clock_now(&device->clock) + FINISH;
-    oche_time now = 0;
+    oche_time end = oche_clock_now(&device->clock) + FINISH, now = 0;
+    const oche_time last = end + LINK_FINISH;
 
     device->checks_writes = device->process_ends = true;
     oche_ack_delay_end(&device->ack_delay, true);
@@ -603,6 +595,8 @@ void oche_device_finish(struct oche_device *device)
         const bool busy = advance(device) > 0;
 
         now = oche_clock_now(&device->clock);
+        if (device->links != NULL) /* what has left arrives, though the process ends */
+            end = oche_time_max(end, oche_time_min(oche_links_last(device->links), last));
         if (!busy && (now >= end || (transmit_full(device) == 0 && next_due(device) >= end)))
             return;
     }
@@ -770,6 +764,10 @@ OCHE_UNCHECKED void oche_device_stats_now(struct oche_device *device,
                                           struct oche_device_stats *stats)
 {
     *stats = device->stats;
+    if (device->links != NULL) {
+        stats->dropped_sent = oche_links_lost(device->links, OCHE_LINK_OUT);
+        stats->dropped_received = oche_links_lost(device->links, OCHE_LINK_IN);
+    }
     stats->kernel_drops = oche_socket_losses(&device->socket).datagrams;
     stats->source_ports = device->source_ports.count;
     stats->gso = device->socket.gso;

@@ -32,6 +32,7 @@
 struct oche_address;
 struct oche_device;
 struct oche_incast_list;
+struct oche_link_plan;
 
 /* The kind of a device's lock (lock.h). */
 OCHE_LOCK_KIND(device_lock);
@@ -62,8 +63,9 @@ struct oche_device_config {
     uint64_t cc_free;
     const struct oche_recovery_scheme *recovery; /* NULL: go_back_n */
     const void *recovery_params;                 /* NULL: its defaults; copied */
-    uint32_t drop_sent_ppm, drop_received_ppm;   /* for tests: packets per million to drop */
-    uint64_t seed; /* for the choice of packets to drop (drop_…_ppm) only; 0: random */
+    /* faults of the links to peers (link/spec.h); NULL: none; copied */
+    const struct oche_link_plan *links;
+    uint64_t seed; /* for links without a seed only; 0: random */
     /* for tests: source of keys, numbers, nonces and ports instead of the kernel */
     oche_entropy_fill *entropy;
     void *entropy_context;
@@ -131,7 +133,7 @@ struct oche_device_stats {
     uint64_t unexpected_ip_ids; /* packets with an unexpected identification (ip_id.h) */
     /* unexpected identifications that were taken as a sign of damage (ip_id.h) */
     uint64_t doubtful_ip_ids;
-    uint64_t dropped_sent, dropped_received; /* packets dropped on purpose, for tests */
+    uint64_t dropped_sent, dropped_received; /* packets that links with faults have lost */
     uint64_t passed_on,
         taken_over;        /* packets passed to, and taken from, other processes on this address */
     uint64_t pass_lost;    /* packets for other processes that could not be passed on */

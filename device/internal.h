@@ -7,6 +7,7 @@
  *   qp_numbers.c      the queue pair numbers that are free
  *   transmit.c        from the NIC's packets to datagrams
  *   receive.c         from datagrams to the NIC's packets
+ *   link_packets.c    packets that go over links with faults (link/)
  *   refuse.c          requests for a connection where no process has a queue pair 1
  *   reorder_memory.c  memory for payloads that arrive behind a gap
  *   cc_tuning.c       congestion control's parameters, from the line's rate and round trips
@@ -15,6 +16,7 @@
  *
  * Its folders know nothing of struct oche_device:
  *
+ *   link/    links with faults: what the user asks for, and packets under way
  *   host/    the clock, random numbers, memory, private folders, critical sections
  *   path/    addresses, sockets, ports, IP identifications, CRC, captures, delayed ACKs
  *   shared/  processes that share an address: names, slots, services, tables of senders
@@ -32,6 +34,7 @@
 #include "device/host/entropy.h"
 #include "device/host/lock.h"
 #include "device/incast.h"
+#include "device/link/links.h"
 #include "device/path/ack_delay.h"
 #include "device/path/capture.h"
 #include "device/path/peer_ports.h"
@@ -67,7 +70,8 @@ struct outgoing {
     uint32_t count; /* number of bytes, with the ICRC */
     uint16_t id;    /* IP identification */
     uint8_t port;   /* index in the device's source ports */
-    bool lost;      /* true: the packet is not sent, to test losses */
+    bool lost;      /* true: the packet is not sent from here */
+    bool on_link;   /* with `lost`: it is still to be put on a link */
 };
 
 /*
@@ -89,6 +93,7 @@ struct transmitter {
     struct oche_packet *pulled[OCHE_DEVICE_PULL];
     struct outgoing outgoing[OCHE_DEVICE_PULL];
     unsigned packet_count;
+    oche_time pulled_at; /* time of the last pull */
 
     struct lane lanes[OCHE_MAX_SOURCE_PORTS];
     unsigned lane_count;
@@ -195,7 +200,7 @@ struct oche_device {
     /* Packets that came on UC: until now, and when data last left on UC. Written under the lock. */
     _Atomic uint32_t unreliable_arrivals, unreliable_at_send;
     struct oche_datagram_in received[OCHE_SOCKET_IN] GUARDED;
-    struct oche_random drop_sent GUARDED, drop_received GUARDED;
+    struct oche_links *links GUARDED; /* NULL: none has faults */
     struct oche_capture *capture;
     /* header of the packet that the NIC is handling */
     const struct oche_ip_header *arriving GUARDED;
@@ -296,6 +301,31 @@ void device_reorder_note_full(void *context, struct oche_qp *qp) OCHE_NEEDS(devi
 /* Gives more memory to the queue pairs noted so far. */
 void device_reorder_grow(struct oche_device *device) OCHE_NEEDS(device_lock);
 
+/* Links with faults (link_packets.c); no call is needed without device->links. */
+/* Opens the links of the configuration. Returns false, with an error, if memory is out. */
+bool device_links_open(struct oche_device *device, struct oche_error *error)
+    OCHE_NEEDS(device_lock);
+/*
+ * Puts a complete packet on the link to `to`. Returns false if there is none. `port`: index of the
+ * source port; `tos`: DSCP and ECN.
+ */
+bool device_link_send(struct oche_device *device, const struct oche_address *to, unsigned port,
+                      const uint8_t *bytes, uint32_t count, uint8_t tos, oche_time now)
+    OCHE_NEEDS(device_lock);
+/* Sends the packets that have crossed their links. Returns their number. */
+unsigned device_links_transmit(struct oche_device *device) OCHE_NEEDS(device_lock);
+/*
+ * Puts a packet of the datagram on the link from its sender. Returns false if there is none.
+ * `first`: the packet is the first one of the datagram.
+ */
+bool device_link_receive(struct oche_device *device, const struct oche_datagram_in *in,
+                         const uint8_t *bytes, uint32_t count, bool first, oche_time now)
+    OCHE_NEEDS(device_lock);
+/* Gives the NIC the packets that have crossed their links. Returns their number. */
+unsigned device_links_receive(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock);
+/* Returns when to do either again, or OCHE_NEVER. */
+oche_time device_links_next(const struct oche_device *device) OCHE_NEEDS(device_lock);
+
 void objects_destroy(struct oche_device *device) OCHE_NEEDS(device_lock);
 extern const struct oche_nic_port device_port;
 
@@ -324,12 +354,6 @@ OCHE_UNCHECKED static inline unsigned device_slot(const struct oche_device *devi
 OCHE_UNCHECKED static inline int device_inbox(const struct oche_device *device)
 {
     return device->share.fd;
-}
-
-/* Returns true with a probability of `ppm` in a million. */
-static inline bool by_chance(struct oche_random *random, uint32_t ppm)
-{
-    return ppm != 0 && oche_random_below(random, 1000000) < ppm;
 }
 
 #endif

@@ -152,10 +152,6 @@ static bool check_packet(struct oche_device *device, struct arrival *arrival, co
     struct origin origin = {.ports = NULL};
     enum oche_wire_error error;
 
-    if (by_chance(&device->drop_received, device->config.drop_received_ppm)) {
-        device->stats.dropped_received++;
-        return false;
-    }
     checked->id = 0;
     error = oche_decode_transport(bytes, count, packet, NULL);
     packet->src = arrival->peer;
@@ -320,16 +316,16 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
                               .peer = oche_peers_find(&device->peers, &in->from),
                               .port = in->from_port,
                               .tos = in->tos,
-                              .first = true,
+                              .first = !in->continues,
                               .now = now};
     struct checked checked, before;
     bool waits = false; /* `before` waits until the ACK behind it has been given to the NIC */
     unsigned packets = 0;
     uint32_t at = 0, count;
 
-    if (device->share.fd >= 0 && oche_sharing_take_probe(&device->share, in))
+    if (device->share.fd >= 0 && !in->from_link && oche_sharing_take_probe(&device->share, in))
         return 0;
-    device->stats.received_datagrams++;
+    device->stats.received_datagrams += !in->from_link;
     if (arrival.peer != OCHE_NO_PEER &&
         OCHE_UNLIKELY(!device->peers.peers[arrival.peer].has_sent)) {
         device->peers.peers[arrival.peer].has_sent = true;
@@ -345,10 +341,13 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
         return 1;
     }
     for (; at < in->count; at += count, packets++) {
-        if (OCHE_UNLIKELY(device->share.fd >= 0) &&
+        if (OCHE_UNLIKELY(device->share.fd >= 0) && !in->from_link &&
             (count = forward_foreign(device, in, at, now)) > 0)
             continue;
         count = packet_bytes(in, at);
+        if (OCHE_UNLIKELY(device->links != NULL) && !in->from_link &&
+            device_link_receive(device, in, in->bytes + at, count, at == 0, now))
+            continue;
         device->stats.received_packets++;
         device->stats.taken_over += in->passed_on;
         if (check_packet(device, &arrival, in->bytes + at, count, &checked)) {
@@ -402,6 +401,8 @@ unsigned device_receive(struct oche_device *device, oche_time *now)
         if (OCHE_UNLIKELY(oche_sharing_has_queued(&device->share)))
             oche_sharing_retry_queued(&device->share);
     }
+    if (OCHE_UNLIKELY(device->links != NULL))
+        packets += device_links_receive(device, *now);
     if (OCHE_UNLIKELY(device->first_full != NULL))
         device_reorder_grow(device);
     if (packets > FEW_PACKETS)

@@ -45,17 +45,16 @@ static void send_mad(struct oche_device *device, const struct oche_address *to, 
     oche_pseudo_from_bytes(&pseudo, header.bytes);
     piece.iov_len = oche_encode_transport(&packet, &pseudo, device->crc32, bytes, sizeof(bytes));
     out.to_bytes = oche_address_to_socket(to, device->port, &address);
-    if (by_chance(&device->drop_sent, device->config.drop_sent_ppm)) {
-        device->stats.dropped_sent++;
-        return;
+    if (device->links == NULL ||
+        !device_link_send(device, to, 0, bytes, (uint32_t)piece.iov_len, 0, now)) {
+        oche_socket_send(&device->socket, device->source_ports.fds[0], &out, 1, &sent);
+        if (sent == 0) {
+            device->stats.send_errors++;
+            return;
+        }
+        device->stats.sent_packets++;
+        device->stats.sent_datagrams++;
     }
-    oche_socket_send(&device->socket, device->source_ports.fds[0], &out, 1, &sent);
-    if (sent == 0) {
-        device->stats.send_errors++;
-        return;
-    }
-    device->stats.sent_packets++;
-    device->stats.sent_datagrams++;
     if (device->capture == NULL)
         return;
     oche_ip_header_set_bytes(&header, (uint32_t)piece.iov_len);

@@ -189,6 +189,19 @@ static void make_header(const struct oche_device *device, unsigned index,
                         device->port, tos_of(device, packet));
 }
 
+/* Puts a complete packet on its link, once: datagrams may be made again. */
+static void put_on_link(struct oche_device *device, unsigned index) OCHE_NEEDS(device_lock)
+{
+    struct transmitter *t = &device->transmitter;
+    struct outgoing *out = &t->outgoing[index];
+
+    if (!out->on_link)
+        return;
+    out->on_link = false;
+    device_link_send(device, &device->peers.peers[t->packets[index].dst].address, out->port,
+                     out->bytes, out->count, tos_of(device, &t->packets[index]), t->pulled_at);
+}
+
 /* Makes one datagram of `count` packets of the lane from place `first` on. */
 static void make_datagram(struct oche_device *device, struct lane *lane, unsigned first,
                           unsigned count) OCHE_NEEDS(device_lock)
@@ -208,8 +221,10 @@ static void make_datagram(struct oche_device *device, struct lane *lane, unsigne
         finish_packet(device, out, &pseudo, (uint16_t)i);
         t->pieces[first + i] = (struct iovec){.iov_base = out->bytes, .iov_len = out->count};
     }
-    if (t->outgoing[index].lost)
+    if (t->outgoing[index].lost) {
+        put_on_link(device, index);
         return;
+    }
     t->first_of[lane->datagrams_end] = (uint8_t)first;
     t->datagrams[lane->datagrams_end++] = (struct oche_datagram_out){
         .to = &peer->socket_address,
@@ -563,6 +578,14 @@ static unsigned pull_packets(struct oche_device *device, oche_time now) OCHE_NEE
     return count;
 }
 
+/* True if the packet goes over a link with faults: then it is not sent from here. */
+static bool has_link(const struct oche_device *device, unsigned index) OCHE_NEEDS(device_lock)
+{
+    const struct oche_peer *peer = &device->peers.peers[device->transmitter.packets[index].dst];
+
+    return oche_links_find(device->links, OCHE_LINK_OUT, &peer->address) != OCHE_NO_LINK;
+}
+
 /*
  * Pulls the packets that are due from the NIC. Returns false if there are none, or only ACKs that
  * should wait.
@@ -576,6 +599,7 @@ static bool pull(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lo
     if (oche_ack_delay_may_wait(&device->ack_delay) && only_control_waits(device) &&
         oche_ack_delay_waits(&device->ack_delay, now))
         return false;
+    t->pulled_at = now;
     t->packet_count = pull_packets(device, now);
     for (unsigned i = 0; i < t->packet_count; i++) {
         /* an index that was in use once has an address, if only of a former peer */
@@ -585,10 +609,10 @@ static bool pull(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lo
             (uint8_t)oche_source_ports_choose(&device->source_ports, t->packets[i].udp_source_port);
         unreliable |= oche_opcode(t->packets[i].opcode)->service == OCHE_SERVICE_UC;
         data |= !is_ack(&t->packets[i]) && t->packets[i].opcode != OCHE_CNP;
-        t->outgoing[i].lost = by_chance(&device->drop_sent, device->config.drop_sent_ppm);
-        device->stats.dropped_sent += t->outgoing[i].lost;
-        if (OCHE_UNLIKELY(device->unreadable))
-            t->outgoing[i].lost |= t->packets[i].payload_bytes > 0;
+        t->outgoing[i].lost = OCHE_UNLIKELY(device->unreadable) && t->packets[i].payload_bytes > 0;
+        t->outgoing[i].on_link = false;
+        if (OCHE_UNLIKELY(device->links != NULL) && !t->outgoing[i].lost)
+            t->outgoing[i].lost = t->outgoing[i].on_link = has_link(device, i);
     }
     if (data)
         oche_ack_delay_data_sent(&device->ack_delay, now);
@@ -599,7 +623,8 @@ static bool pull(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lo
             memory_order_release);
     make_lanes(device);
     for (unsigned i = 0; i < t->lane_count; i++) {
-        put_data_first(device, &t->lanes[i]);
+        if (OCHE_LIKELY(device->links == NULL)) /* over a link nothing shares a datagram */
+            put_data_first(device, &t->lanes[i]);
         make_datagrams(device, &t->lanes[i], t->lanes[i].first);
     }
     return t->packet_count > 0;
@@ -609,10 +634,14 @@ unsigned device_transmit(struct oche_device *device, oche_time now)
 {
     unsigned packets = send_lanes(device);
 
+    if (OCHE_UNLIKELY(device->links != NULL))
+        packets += device_links_transmit(device);
     for (unsigned pulls = 0; pulls < PULLS; pulls++) {
         if (transmit_full(device) != 0 || !pull(device, now))
             return packets;
         packets += send_lanes(device);
+        if (OCHE_UNLIKELY(device->links != NULL))
+            packets += device_links_transmit(device);
         now = oche_clock_now(&device->clock);
     }
     return packets;

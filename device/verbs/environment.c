@@ -25,7 +25,10 @@
  *   OCHE_VIEW       where `oche stat` finds the process (device/view/place.h): a folder; off:
  *                   nowhere
  *   OCHE_STATS      any value but empty: print counters to standard error when a device is closed
- *   OCHE_DROP       packets per million to lose on purpose when they are sent: for tests
+ *   OCHE_LINK       faults of links to peers, in both directions (device/link/spec.h); several
+ *                   rules are separated by semicolons
+ *   OCHE_LINK_IN, OCHE_LINK_OUT  the same, for packets that arrive, or that leave
+ *   OCHE_DROP       N: short for OCHE_LINK_OUT=loss=N/1000000
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -36,6 +39,7 @@
 #include <unistd.h>
 
 #include "core/wire/opcode.h"
+#include "device/link/spec.h"
 #include "device/verbs/internal.h"
 #include "device/view/format.h"
 #include "params/incast_list.h"
@@ -357,20 +361,49 @@ static bool read_view(void)
     return false;
 }
 
+/* Called under the lock of all ports; the device copies the rules. */
+static bool read_links(struct oche_device_config *config)
+{
+    static struct oche_link_plan plan;
+    static const struct {
+        const char *name;
+        uint8_t directions;
+    } all[] = {{"OCHE_LINK", OCHE_LINK_BOTH},
+               {"OCHE_LINK_IN", OCHE_LINK_IN},
+               {"OCHE_LINK_OUT", OCHE_LINK_OUT}};
+    struct oche_error error;
+    uint32_t lost = 0;
+
+    plan = (struct oche_link_plan){.rule_count = 0};
+    config->links = &plan;
+    for (size_t i = 0; i < OCHE_COUNT_OF(all); i++) {
+        const char *text = value_of(all[i].name);
+
+        if (text != NULL && !oche_link_plan_add_all(&plan, all[i].directions, text, &error)) {
+            ov_say("%s: %s", all[i].name, error.text);
+            return false;
+        }
+    }
+    if (!read_number("OCHE_DROP", "must be a number of packets in a million", 0, 1000000, &lost))
+        return false;
+    if (lost == 0 || oche_link_plan_add_loss(&plan, OCHE_LINK_OUT, lost, &error))
+        return true;
+    ov_say("OCHE_DROP: %s; write loss=%u/1000000 in OCHE_LINK", error.text, lost);
+    return false;
+}
+
 bool ov_environment(struct oche_device_config *config)
 {
     static char capture[PATH_MAX];
     const char *name;
 
     if (!read_schemes(config) || !read_line_rate(config) || !read_peer_ports(config) ||
-        !read_view() || !read_incast(config))
+        !read_view() || !read_incast(config) || !read_links(config))
         return false;
     config->ack_priority = value_of("OCHE_ACK_PRIORITY") != NULL;
     name = value_of("OCHE_CAPTURE");
     if (name != NULL)
         config->capture = with_process_id(name, capture, sizeof(capture));
     return read_number("OCHE_SOURCE_PORTS", "must be a number of UDP ports to send from", 1,
-                       OCHE_MAX_SOURCE_PORTS, &config->source_ports) &&
-           read_number("OCHE_DROP", "must be a number of packets in a million", 0, 1000000,
-                       &config->drop_sent_ppm);
+                       OCHE_MAX_SOURCE_PORTS, &config->source_ports);
 }

@@ -23,6 +23,7 @@
 #include "device/internal.h"
 #include "params/error.h"
 #include "tests/support/device_snapshot.h"
+#include "tests/support/losing.h"
 
 #define DATAGRAM_MEMORY 8192 /* the middle half of it is registered for all access */
 #define DATAGRAM_WORKS  16
@@ -171,7 +172,7 @@ static inline bool datagram_open(struct datagram_world *world, unsigned variant,
         .max_regions = 4,
         .max_peers = 4,
         .share = true,
-        .drop_sent_ppm = 1000000,
+        .links = losing(OCHE_LINK_OUT, 1000000),
         .any_peer_ports = variant == DATAGRAM_DART,
         .recovery = variant == DATAGRAM_PLACED ? &oche_recovery_selective_repeat : NULL,
         .cc = variant == DATAGRAM_DART   ? oche_cc_find("dart")

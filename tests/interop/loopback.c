@@ -27,6 +27,7 @@
 #include "core/random.h"
 #include "device/device.h"
 #include "tests/interop/exchange.h"
+#include "tests/support/losing.h"
 #include "params/scheme.h"
 #include "params/units.h"
 
@@ -133,8 +134,7 @@ static void open_side(struct side *side, unsigned index)
         .mtu_bytes = options->mtu,
         .seed = options->seed + index,
         /* loss of packets on one way, half of it at each end */
-        .drop_sent_ppm = options->drop_ppm / 2,
-        .drop_received_ppm = options->drop_ppm / 2,
+        .links = losing(OCHE_LINK_BOTH, options->drop_ppm / 2),
         .strict_ip_id = !options->lenient,
         .receive_buffer_bytes = options->buffer,
         .share = options->share,

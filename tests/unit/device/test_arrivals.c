@@ -18,6 +18,7 @@
 #include "device/path/socket.h"
 #include "device/view/format.h"
 #include "tests/support/crc.h"
+#include "tests/support/losing.h"
 #include "tests/unit/device/pair.h"
 
 #define NO_SUCH_QPN 0x5 /* below those that are given out */
@@ -732,7 +733,7 @@ static struct captured read_capture(void)
 static void captured(void **state)
 {
     const struct oche_device_config plain = {.seed = 1}, with = {.seed = 1,
-                                                                 .drop_sent_ppm = 50000,
+                                                                 .links = losing(OCHE_LINK_OUT, 50000),
                                                                  .capture = capture_path};
     struct oche_device_stats stats;
     struct oche_send_work work;

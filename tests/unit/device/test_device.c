@@ -8,6 +8,7 @@
 
 #include "core/cc/cc.h"
 #include "device/internal.h"
+#include "tests/support/losing.h"
 #include "tests/unit/device/pair.h"
 
 #define BYTES (PAIR_MEMORY - 3) /* the last packet has a pad */
@@ -207,7 +208,7 @@ static void unreliable(void **state)
 static void with_losses(void **state)
 {
     const struct oche_device_config config = {
-        .drop_sent_ppm = 25000, .drop_received_ppm = 25000, .seed = 7};
+        .links = losing(OCHE_LINK_BOTH, 25000), .seed = 7};
     struct oche_device_stats a, b;
     struct pair pair;
 

@@ -12,6 +12,7 @@
 #include "core/wire/cnp.h"
 #include "device/internal.h"
 #include "tests/support/crc.h"
+#include "tests/support/losing.h"
 #include "tests/unit/device/pair.h"
 
 #define THEIR_PORT        5555 /* the attacker's */
@@ -477,7 +478,7 @@ static void connected_again(void **state)
 static void one_port_for_all_packets(void **state)
 {
     const struct oche_device_config config = {
-        .cc = oche_cc_find("dcqcn"), .seed = 3, .drop_sent_ppm = 5000, .source_ports = 8};
+        .cc = oche_cc_find("dcqcn"), .seed = 3, .links = losing(OCHE_LINK_OUT, 5000), .source_ports = 8};
     struct pair pair;
 
     (void)state;

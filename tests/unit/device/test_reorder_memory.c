@@ -3,6 +3,7 @@
  * Memory for payloads behind a gap: little at first, more when something has come that had no room.
  * The data is right with it, and right without it where the system gives none.
  */
+#include "tests/support/losing.h"
 #include "tests/unit/device/pair.h"
 
 #include <errno.h>
@@ -62,7 +63,7 @@ static unsigned run(uint8_t opcode, bool refused)
     const struct oche_device_config config = {.cc = &wide_window,
                                               .recovery = &oche_recovery_selective_repeat,
                                               .recovery_params = &params,
-                                              .drop_sent_ppm = 3000,
+                                              .links = losing(OCHE_LINK_OUT, 3000),
                                               .seed = 1};
     struct pair pair;
 

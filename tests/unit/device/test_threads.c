@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "device/internal.h"
+#include "tests/support/losing.h"
 #include "tests/unit/device/pair.h"
 
 #define POSTERS      2
@@ -193,7 +194,7 @@ static void woken(void **state)
 /* Sleeps through timers too: the ACK timer of a message that was lost whole. */
 static void a_timer_ends_it(void **state)
 {
-    struct oche_device_config lossy = {.seed = 1, .drop_sent_ppm = 1000000};
+    struct oche_device_config lossy = {.seed = 1, .links = losing(OCHE_LINK_OUT, 1000000)};
     struct oche_completion done;
     struct oche_send_work work;
     struct pair pair;
@@ -222,7 +223,7 @@ static void a_timer_ends_it(void **state)
 /* One thread sleeps without end while the other, which makes the progress, sets a timer. */
 static void a_timer_that_another_set(void **state)
 {
-    struct oche_device_config lossy = {.seed = 1, .drop_sent_ppm = 1000000};
+    struct oche_device_config lossy = {.seed = 1, .links = losing(OCHE_LINK_OUT, 1000000)};
     struct oche_send_work work;
     struct sleeper sleeper = {.timeout = OCHE_NEVER};
     struct pair pair;
@@ -245,7 +246,7 @@ static void a_timer_that_another_set(void **state)
  */
 static void a_timer_after_one_that_is_gone(void **state)
 {
-    struct oche_device_config lossy = {.seed = 1, .drop_sent_ppm = 1000000};
+    struct oche_device_config lossy = {.seed = 1, .links = losing(OCHE_LINK_OUT, 1000000)};
     struct sleeper first = {.timeout = 300 * OCHE_MS}, second = {.timeout = 5 * OCHE_SEC};
     struct oche_send_work work;
     pthread_t threads[2];
