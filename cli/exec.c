@@ -97,8 +97,8 @@ static const struct argp_option option_table[] = {
      "Faults of the link to all peers, or to one: loss=0.1%,delay=50us,rate=1Gbps and more "
      "(docs/faults.md), in both directions; @FILE reads them from a file",
      0},
-    {"link-in", KEY_LINK_IN, "[PEER:]KEY=VALUE[,KEY=VALUE…]", 0,
-     "The same for packets that arrive", 0},
+    {"link-in", KEY_LINK_IN, "[PEER:]KEY=VALUE[,KEY=VALUE…]", 0, "The same for packets that arrive",
+     0},
     {"link-out", KEY_LINK_OUT, "[PEER:]KEY=VALUE[,KEY=VALUE…]", 0,
      "The same for packets that leave", 0},
     {"rogue", KEY_ROGUE, "KEY=VALUE[,KEY=VALUE…]", OPTION_ARG_OPTIONAL,
@@ -250,6 +250,23 @@ static void check_environment(const struct argp_state *state, const struct optio
     }
 }
 
+/* Checks all options together, with the environment. */
+static void check_all(const struct argp_state *state, const struct options *options)
+{
+    if (options->command == NULL)
+        oche_refuse(state, "no COMMAND; `oche exec -- ib_write_bw` runs one");
+    check_environment(state, options);
+    check_takes_incast(state, options);
+    oche_link_check_environment(state, &options->links);
+}
+
+static uint8_t directions_of(int key)
+{
+    if (key == KEY_LINK)
+        return OCHE_LINK_BOTH;
+    return key == KEY_LINK_IN ? OCHE_LINK_IN : OCHE_LINK_OUT;
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;
@@ -291,13 +308,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         check_incast(state, "--incast", options->incast = argument);
         return 0;
     case KEY_LINK:
-        oche_link_option(state, &options->links, OCHE_LINK_BOTH, argument);
-        return 0;
     case KEY_LINK_IN:
-        oche_link_option(state, &options->links, OCHE_LINK_IN, argument);
-        return 0;
     case KEY_LINK_OUT:
-        oche_link_option(state, &options->links, OCHE_LINK_OUT, argument);
+        oche_link_option(state, &options->links, directions_of(key), argument);
         return 0;
     case KEY_ROGUE:
         if (argument != NULL && *argument == '\0')
@@ -321,11 +334,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         state->next = state->argc;
         return 0;
     case ARGP_KEY_END:
-        if (options->command == NULL)
-            oche_refuse(state, "no COMMAND; `oche exec -- ib_write_bw` runs one");
-        check_environment(state, options);
-        check_takes_incast(state, options);
-        oche_link_check_environment(state, &options->links);
+        check_all(state, options);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

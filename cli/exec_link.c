@@ -6,19 +6,22 @@
  */
 #include "cli/exec_link.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/refuse.h"
 #include "core/base.h"
+#include "params/units.h"
 #include "sim/scenario/document.h"
 
 static const char *const options_of[] = {
     [OCHE_LINK_IN] = "--link-in", [OCHE_LINK_OUT] = "--link-out", [OCHE_LINK_BOTH] = "--link"};
-static const char *const variables_of[] = {
-    [OCHE_LINK_IN] = "OCHE_LINK_IN", [OCHE_LINK_OUT] = "OCHE_LINK_OUT",
-    [OCHE_LINK_BOTH] = "OCHE_LINK"};
+static const char *const variables_of[] = {[OCHE_LINK_IN] = "OCHE_LINK_IN",
+                                           [OCHE_LINK_OUT] = "OCHE_LINK_OUT",
+                                           [OCHE_LINK_BOTH] = "OCHE_LINK"};
 
 /* ---- text that grows ---- */
 
@@ -47,8 +50,9 @@ static bool append_step(char **text, const struct oche_document *document,
 
         if (item->kind != OCHE_YAML_SCALAR || strpbrk(item->text, ",;|=") != NULL ||
             strpbrk(item->key, ",;|=:") != NULL)
-            return oche_document_fail(document, item, NULL, error,
-                                      "is no value of a link; write one, such as 1%% or 10us:normal");
+            return oche_document_fail(
+                document, item, NULL, error,
+                "is no value of a link; write one, such as 1%% or 10us:normal");
         append(text, i > 0 ? "," : "");
         append(text, item->key);
         append(text, "=");
@@ -77,10 +81,13 @@ static bool append_steps(char **text, const struct oche_document *document,
 
 static bool append_file(char **text, const char *path, struct oche_error *error)
 {
-    struct oche_document *document = oche_document_open(path, error);
+    struct oche_document *document;
     const struct oche_yaml *steps, *root;
     bool whole = false;
 
+    if (access(path, R_OK) != 0)
+        return oche_fail(error, "%s: cannot be read: %s", path, strerror(errno));
+    document = oche_document_open(path, error);
     if (document == NULL)
         return false;
     root = oche_document_root(document);
@@ -134,11 +141,31 @@ static uint8_t wrong_rules(const struct oche_link_options *options, struct oche_
     return 0;
 }
 
+/* Prints all keys of a link, with ranges, defaults and meanings. */
+static void print_keys(void)
+{
+    printf("Keys of a link (docs/faults.md has their short forms):\n");
+    for (size_t i = 0; i < oche_link_params.count; i++) {
+        const struct oche_param *row = &oche_link_params.params[i];
+        char range[OCHE_VALUE_BYTES * 4], preset[OCHE_VALUE_BYTES];
+
+        oche_value_range(row, range, sizeof(range));
+        oche_value_show(row, row->preset, preset, sizeof(preset));
+        printf("\n  %s=%s  (%s)\n      %s\n", row->name, preset, range, row->help);
+    }
+}
+
 void oche_link_option(const struct argp_state *state, struct oche_link_options *options,
                       uint8_t directions, const char *text)
 {
     struct oche_error error;
-    char *rule = rule_of(text, &error);
+    char *rule;
+
+    if (strcmp(text, "help") == 0) {
+        print_keys();
+        exit(0);
+    }
+    rule = rule_of(text, &error);
 
     if (rule == NULL)
         oche_refuse(state, "%s: %s", options_of[directions], error.text);
@@ -151,7 +178,7 @@ void oche_link_option(const struct argp_state *state, struct oche_link_options *
     free(rule);
     if (!oche_link_plan_add_all(&(struct oche_link_plan){.rule_count = 0}, directions,
                                 options->rules[directions], &error))
-        oche_refuse(state, "%s: %s", options_of[directions], error.text);
+        oche_refuse(state, "%s=%s: %s", options_of[directions], text, error.text);
 }
 
 void oche_link_check_environment(const struct argp_state *state,
@@ -160,9 +187,10 @@ void oche_link_check_environment(const struct argp_state *state,
     struct oche_error error;
     const uint8_t wrong = wrong_rules(options, &error);
 
+    if (wrong != 0 && options->rules[wrong] != NULL)
+        oche_refuse(state, "%s: %s", options_of[wrong], error.text);
     if (wrong != 0)
-        oche_refuse(state, "%s: %s",
-                    options->rules[wrong] != NULL ? options_of[wrong] : variables_of[wrong],
+        oche_refuse(state, "%s=%s: %s", variables_of[wrong], getenv(variables_of[wrong]),
                     error.text);
 }
 

@@ -12,7 +12,10 @@ struct oche_link_options {
     char *rules[OCHE_LINK_BOTH + 1]; /* by direction; NULL: none */
 };
 
-/* Adds a rule, or those of a file. Refuses what is wrong, and does not return then. */
+/*
+ * Adds a rule, or those of a file. Refuses what is wrong, and does not return then, nor after
+ * "help", which prints all keys.
+ */
 void oche_link_option(const struct argp_state *state, struct oche_link_options *options,
                       uint8_t directions, const char *text);
 /* Refuses variables that the library would refuse later, together with the options. */

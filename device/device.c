@@ -477,8 +477,8 @@ static oche_time next_due(struct oche_device *device) OCHE_NEEDS(device_lock)
     const oche_time link = device->links != NULL ? device_links_next(device) : OCHE_NEVER;
 
     if (transmit_full(device) != 0) /* packets wait until a socket has room */
-        return oche_time_min(link, oche_time_min(oche_nic_next_timer(device->nic),
-                                                 transmit_give_up_at(device)));
+        return oche_time_min(
+            link, oche_time_min(oche_nic_next_timer(device->nic), transmit_give_up_at(device)));
     return oche_time_min(link, transmit_due(device));
 }
 

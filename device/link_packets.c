@@ -13,7 +13,7 @@
 /* bytes of a frame besides those from BTH to ICRC */
 #define FRAME_BYTES(ipv6)                                                                          \
     ((uint32_t)(ETHERNET_BYTES + ((ipv6) ? OCHE_IPV6_BYTES : OCHE_IPV4_BYTES) + OCHE_UDP_BYTES))
-#define TAILROOM   8               /* pad and ICRC need 7 */
+#define TAILROOM   8              /* pad and ICRC need 7 */
 #define FULL_RETRY (50 * OCHE_US) /* after a socket was full */
 
 /* Writes the beginning of the paths of ports that the processes of the address share. */
@@ -41,8 +41,8 @@ bool device_links_open(struct oche_device *device, struct oche_error *error)
         &(struct oche_links_config){
             .plan = plan,
             .clock = &device->clock,
-            .seed = device->config.seed != 0 ? device->config.seed
-                                             : oche_entropy_u64(&device->entropy),
+            .seed =
+                device->config.seed != 0 ? device->config.seed : oche_entropy_u64(&device->entropy),
             .packet_bytes = OCHE_MAX_HEADER_BYTES + device->config.mtu_bytes + TAILROOM,
             .path = shared_path(device, path, sizeof(path))},
         error);
@@ -72,8 +72,8 @@ bool device_link_send(struct oche_device *device, const struct oche_address *to,
 
     if (link == OCHE_NO_LINK)
         return false;
-    parcel = oche_links_send(device->links, link, now, bytes, count, frame_bytes_of(device, count),
-                             tos);
+    parcel =
+        oche_links_send(device->links, link, now, bytes, count, frame_bytes_of(device, count), tos);
     if (parcel != NULL) {
         parcel->peer = *to;
         parcel->port = (uint16_t)port;
@@ -126,9 +126,9 @@ static unsigned send_batch(struct oche_device *device, struct batch *batch, oche
     unsigned at = 0, packets = 0, sent;
 
     while (at < batch->count && result != OCHE_SEND_FULL) {
-        result = oche_socket_send(&device->socket,
-                                  device->source_ports.fds[batch->parcels[at]->port],
-                                  &batch->datagrams[at], batch->count - at, &sent);
+        result =
+            oche_socket_send(&device->socket, device->source_ports.fds[batch->parcels[at]->port],
+                             &batch->datagrams[at], batch->count - at, &sent);
         packets += sent;
         for (unsigned end = at + sent; at < end; at++)
             oche_links_done(device->links, batch->parcels[at]);

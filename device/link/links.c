@@ -14,11 +14,11 @@
 #include "device/link/hold.h"
 #include "fabric/ecn.h"
 
-#define MOST_LINKS    (2 * OCHE_LINK_RULES)
-#define SLOTS         (UINT32_C(1) << 17) /* packets on their way, in each direction */
-#define LEAST_FRAME   64                  /* bytes; more packets than that cannot wait */
-#define MOST_WAITING  SLOTS
-#define ECN_MASK      UINT8_C(3)
+#define MOST_LINKS   (2 * OCHE_LINK_RULES)
+#define SLOTS        (UINT32_C(1) << 17) /* packets on their way, in each direction */
+#define LEAST_FRAME  64                  /* bytes; more packets than that cannot wait */
+#define MOST_WAITING SLOTS
+#define ECN_MASK     UINT8_C(3)
 
 struct state {
     const struct oche_link_rule *rule;
@@ -112,9 +112,8 @@ static bool open_port(struct oche_links *links, struct state *state, const char 
         return true;
     if (packets > MOST_WAITING)
         packets = MOST_WAITING;
-    if (above != NULL &&
-        (size_t)snprintf(path, sizeof(path), "%s-%016" PRIx64, above, port_name(links, state)) >=
-            sizeof(path))
+    if (above != NULL && (size_t)snprintf(path, sizeof(path), "%s-%016" PRIx64, above,
+                                          port_name(links, state)) >= sizeof(path))
         above = NULL;
     state->has_port = true;
     return oche_shared_port_open(&state->port, above != NULL ? path : NULL, packets, links->clock);

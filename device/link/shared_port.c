@@ -20,13 +20,13 @@
 
 #include "device/host/pages.h"
 
-#define ATTEMPTS       16 /* another process may remove the file while it is opened */
+#define ATTEMPTS     16 /* another process may remove the file while it is opened */
 #define LONGEST_WAIT (2 * OCHE_MS)
 
 struct oche_shared_port_memory {
-    pthread_mutex_t mutex;    /* robust, between processes */
-    struct timespec epoch;    /* time 0 of the port, on CLOCK_MONOTONIC */
-    oche_time last;           /* latest time of a call: the processes' clocks are read earlier */
+    pthread_mutex_t mutex; /* robust, between processes */
+    struct timespec epoch; /* time 0 of the port, on CLOCK_MONOTONIC */
+    oche_time last;        /* latest time of a call: the processes' clocks are read earlier */
     uint8_t port[] __attribute__((aligned(8)));
 };
 
@@ -126,13 +126,12 @@ static bool open_file(struct oche_shared_port *port, uint64_t packets)
 bool oche_shared_port_open(struct oche_shared_port *port, const char *path, uint64_t packets,
                            const struct oche_clock *clock)
 {
-    const size_t bytes =
-        sizeof(struct oche_shared_port_memory) + oche_link_port_bytes(packets);
+    const size_t bytes = sizeof(struct oche_shared_port_memory) + oche_link_port_bytes(packets);
     int64_t ns;
 
     *port = (struct oche_shared_port){.bytes = bytes, .file = -1};
-    if (path == NULL || (size_t)snprintf(port->path, sizeof(port->path), "%s", path) >=
-                            sizeof(port->path) ||
+    if (path == NULL ||
+        (size_t)snprintf(port->path, sizeof(port->path), "%s", path) >= sizeof(port->path) ||
         !open_file(port, packets)) {
         port->memory = oche_pages_take(bytes);
         if (port->memory == NULL || !make(port, packets))

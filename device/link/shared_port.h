@@ -18,9 +18,9 @@
 struct oche_shared_port {
     struct oche_shared_port_memory *memory; /* NULL: closed */
     size_t bytes;
-    int file;             /* -1: the memory is this process's alone */
-    oche_time offset;     /* added to a device's time, it is the port's */
-    bool stuck;           /* a process that has the lock was stopped */
+    int file;         /* -1: the memory is this process's alone */
+    oche_time offset; /* added to a device's time, it is the port's */
+    bool stuck;       /* a process that has the lock was stopped */
     char path[OCHE_SHARED_PORT_PATH];
 };
 

@@ -191,7 +191,8 @@ bool oche_link_params_parse(struct oche_link_params *params, const char *text,
 
 /* ---- a rule ---- */
 
-/* Cuts "192.0.2.7:" or "[2001:db8::7]:" off the text. Returns false, with an error, if it is wrong. */
+/* Cuts "192.0.2.7:" or "[2001:db8::7]:" off the text. Returns false, with an error, if it is wrong.
+ */
 static bool cut_peer(struct oche_link_rule *rule, char **text, struct oche_error *error)
 {
     const bool bracket = (*text)[0] == '[';
@@ -208,8 +209,8 @@ static bool cut_peer(struct oche_link_rule *rule, char **text, struct oche_error
     if (oche_address_parse(address, &rule->peer))
         return true;
     oche_printable(address, shown, sizeof(shown));
-    return oche_fail(error, "%s: not an IP address; 192.0.2.7:loss=1%% or [2001:db8::7]:loss=1%% is",
-                     shown);
+    return oche_fail(
+        error, "%s: not an IP address; 192.0.2.7:loss=1%% or [2001:db8::7]:loss=1%% is", shown);
 }
 
 static bool same_peer(const struct oche_link_rule *a, const struct oche_link_rule *b)
@@ -221,8 +222,7 @@ static bool same_peer(const struct oche_link_rule *a, const struct oche_link_rul
 static bool has_rule(const struct oche_link_plan *plan, const struct oche_link_rule *rule)
 {
     for (unsigned i = 0; i < plan->rule_count; i++)
-        if ((plan->rules[i].directions & rule->directions) != 0 &&
-            same_peer(&plan->rules[i], rule))
+        if ((plan->rules[i].directions & rule->directions) != 0 && same_peer(&plan->rules[i], rule))
             return true;
     return false;
 }
@@ -242,8 +242,9 @@ static bool read_steps(struct oche_link_plan *plan, struct oche_link_rule *rule,
         if (!read_step(&step.params, one, &step.at, error))
             return false;
         if (rule->count > 0 && step.at <= before)
-            return oche_fail(error, "a step is not later than the one before it; at=TIME is missing, "
-                                    "or too small");
+            return oche_fail(error,
+                             "a step is not later than the one before it; at=TIME is missing, "
+                             "or too small");
         if (rule->count > 0 && step.params.seed != plan->steps[rule->first].params.seed)
             return oche_fail(error, "seed: only the first step can have one");
         if (rule->count == 0 && step.at > 0) { /* no faults until then */

@@ -42,7 +42,7 @@ struct oche_link_step {
 struct oche_link_rule {
     bool of_peer; /* for `peer` alone; false: for all peers that have no rule of their own */
     struct oche_address peer;
-    uint8_t directions; /* OCHE_LINK_IN, OCHE_LINK_OUT */
+    uint8_t directions;    /* OCHE_LINK_IN, OCHE_LINK_OUT */
     unsigned first, count; /* its steps in the plan's */
 };
 

@@ -11,7 +11,8 @@ import sys
 
 SOURCE = os.environ["SOURCE"]
 OCHE = os.environ["OCHE"]
-READERS = ("device/**/*.[ch]", "rogue/verbs/*.[ch]", "cli/exec.c", "cli/preflight.c")
+READERS = ("device/**/*.[ch]", "rogue/verbs/*.[ch]", "cli/exec.c", "cli/exec_link.c",
+           "cli/preflight.c")
 NAME = r"\bOCHE_[A-Z_]+\b"
 
 

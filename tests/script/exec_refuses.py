@@ -3,6 +3,7 @@
 """`oche exec`: what it refuses, in options and in the environment, with one line and status 2; and
 folders that it runs from: with a blank, with a colon, and without /proc."""
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -20,14 +21,20 @@ WRONG = [("--cc", "OCHE_CC", "dqcn"),
          ("--source-ports", "OCHE_SOURCE_PORTS", "0"),
          ("--source-ports", "OCHE_SOURCE_PORTS", "65"),
          ("--source-ports", "OCHE_SOURCE_PORTS", "8x"),
-         ("--peer-ports", "OCHE_PEER_PORTS", "all")]
+         ("--peer-ports", "OCHE_PEER_PORTS", "all"),
+         ("--link", "OCHE_LINK", "fog=1%"),
+         ("--link-in", "OCHE_LINK_IN", "loss=2"),
+         ("--link-out", "OCHE_LINK_OUT", "rate=1Gbps,ecn=2MB..1MB")]
 RIGHT = [("--cc", "OCHE_CC", "dcqcn"),
          ("--recovery", "OCHE_RECOVERY", "selective_repeat"),
          ("--line-rate", "OCHE_LINE_RATE", "10Gbps"),
          ("--device", "OCHE_DEVICE", "127.0.0.1"),
          ("--poll", "OCHE_POLL", "sleep"),
          ("--source-ports", "OCHE_SOURCE_PORTS", "64"),
-         ("--peer-ports", "OCHE_PEER_PORTS", "any")]
+         ("--peer-ports", "OCHE_PEER_PORTS", "any"),
+         ("--link", "OCHE_LINK", "192.0.2.7:loss=0.1%,delay=50us"),
+         ("--link-in", "OCHE_LINK_IN", "delay=1ms|at=3s,delay=0s"),
+         ("--link-out", "OCHE_LINK_OUT", "rate=1Gbps,ecn=1MB..2MB")]
 
 # An incast's hosts: the list, and the scheme that must take it.
 HOSTS = "10.0.0.1,10.0.0.2"
@@ -50,6 +57,47 @@ def run(*words, program=OCHE, before=(), **environment):
 def refused(done, *names):
     return done.returncode == 2 and not done.stdout and done.stderr.count("\n") == 1 and \
         all(name in done.stderr for name in names)
+
+
+LINK_FILES = [("link:\n  - delay: 50us\n  - at: 3s\n    los: 1%\n",
+               ":3: link[1]: a link has no los"),
+              ("link:\n  - delay: 50us\n  - delay: 1ms\n", ":3: link[1]: a step is not later"),
+              ("links:\n  - delay: 50us\n", "a list of steps is missing"),
+              ("link: []\n", "a list of steps is missing"),
+              ("link:\n  - 50us\n", "is no step"),
+              ("link:\n  - loss: [1%]\n", "is no value of a link"),
+              ("link:\n  - loss: 1%\nfog: 2\n", ":3: fog: is not known; only link: is")]
+
+
+def links():
+    """Rules of links: together, from files, and what they are."""
+    done = run("--link=loss=1%", "--link=192.0.2.7:loss=2%", "--link-in=192.0.2.8:delay=1ms", "--",
+               "sh", "-c", "echo $OCHE_LINK $OCHE_LINK_IN")
+    must(done.stdout == "loss=1%;192.0.2.7:loss=2% 192.0.2.8:delay=1ms\n", done)
+    must(refused(run("--link=loss=1%", "--link-in=loss=1%", "--", "true"), "--link-in",
+                 "a second rule"), "two rules for one direction")
+    must(refused(run("--link=loss=1%;delay=1ms", "--", "true"), "give the option again"),
+         "two in one")
+    must(refused(run("--link=@/nowhere/at/all", "--", "true"), "/nowhere/at/all"), "no file")
+    with tempfile.TemporaryDirectory() as top:
+        path = os.path.join(top, "link.yaml")
+        for text, says in LINK_FILES:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            must(refused(run(f"--link=@{path}", "--", "true"), path, says), text)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("# by time\nlink:\n  - delay: 50us\n    jitter: 10us:normal\n"
+                       "  - {at: 3s, loss: 1%}\n")
+        for peer in ("", "192.0.2.7:"):
+            done = run(f"--link={peer}@{path}", "--", "sh", "-c", "echo \"$OCHE_LINK\"")
+            must(done.stdout == f"{peer}delay=50us,jitter=10us:normal|at=3s,loss=1%\n", done)
+    done = run("--link=help", "--", "true")
+    with open(os.path.join(os.environ["SOURCE"], "docs/faults.md"), encoding="utf-8") as file:
+        page = file.read()
+    keys = re.findall(r"^  ([a-z_]+)=", done.stdout, re.MULTILINE)
+    must(done.returncode == 0 and len(keys) > 15, done)
+    must(all(f"`{key}`" in page for key in keys), "not in docs/faults.md:",
+         [key for key in keys if f"`{key}`" not in page])
 
 
 def main():
@@ -81,6 +129,7 @@ def main():
         done = run("--", "sh", "-c", f"echo ${variable}", **{variable: value})
         must(done.returncode == 0 and done.stdout == value + "\n", "left alone", done)
         must(run("--", "true", **{variable: ""}).returncode == 0, "empty: as if it were not there")
+    links()
     must(refused(run("--capture=", "--", "true"), "--capture"), "no name")
     must(refused(run("--rogue=", "--", "true"), "--rogue"), "no key")
     with tempfile.TemporaryDirectory() as top:

@@ -732,9 +732,10 @@ static struct captured read_capture(void)
 /* All that was sent, lost packets included, and all that arrived, malformed packets included. */
 static void captured(void **state)
 {
-    const struct oche_device_config plain = {.seed = 1}, with = {.seed = 1,
-                                                                 .links = losing(OCHE_LINK_OUT, 50000),
-                                                                 .capture = capture_path};
+    const struct oche_device_config plain = {.seed = 1},
+                                    with = {.seed = 1,
+                                            .links = losing(OCHE_LINK_OUT, 50000),
+                                            .capture = capture_path};
     struct oche_device_stats stats;
     struct oche_send_work work;
     struct captured read;

@@ -207,8 +207,7 @@ static void unreliable(void **state)
 /* One packet in twenty is lost, in each direction at each end: RC hides it. */
 static void with_losses(void **state)
 {
-    const struct oche_device_config config = {
-        .links = losing(OCHE_LINK_BOTH, 25000), .seed = 7};
+    const struct oche_device_config config = {.links = losing(OCHE_LINK_BOTH, 25000), .seed = 7};
     struct oche_device_stats a, b;
     struct pair pair;
 

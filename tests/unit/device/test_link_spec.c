@@ -71,8 +71,8 @@ static void peers(void **state)
 
     (void)state;
     plan = (struct oche_link_plan){.rule_count = 0};
-    assert_true(oche_link_plan_add_all(
-        &plan, OCHE_LINK_OUT, "loss=1%;192.0.2.7:loss=2%;[2001:db8::7]:loss=3%", &error));
+    assert_true(oche_link_plan_add_all(&plan, OCHE_LINK_OUT,
+                                       "loss=1%;192.0.2.7:loss=2%;[2001:db8::7]:loss=3%", &error));
     assert_int_equal(plan.rule_count, 3);
     assert_false(plan.rules[0].of_peer);
     assert_true(plan.rules[1].of_peer && oche_address_is_ipv4(&plan.rules[1].peer));
@@ -90,8 +90,8 @@ static void steps(void **state)
 
     (void)state;
     plan = (struct oche_link_plan){.rule_count = 0};
-    assert_true(oche_link_plan_add(&plan, OCHE_LINK_BOTH,
-                                   "at=3s,loss=1%,delay=1ms|at=5s,loss=0", &error));
+    assert_true(
+        oche_link_plan_add(&plan, OCHE_LINK_BOTH, "at=3s,loss=1%,delay=1ms|at=5s,loss=0", &error));
     assert_int_equal(plan.step_count, 3); /* before the first one there are no faults */
     assert_int_equal(plan.steps[0].at, 0);
     assert_float_equal(plan.steps[0].params.loss, 0, 0);

@@ -477,8 +477,10 @@ static void connected_again(void **state)
  */
 static void one_port_for_all_packets(void **state)
 {
-    const struct oche_device_config config = {
-        .cc = oche_cc_find("dcqcn"), .seed = 3, .links = losing(OCHE_LINK_OUT, 5000), .source_ports = 8};
+    const struct oche_device_config config = {.cc = oche_cc_find("dcqcn"),
+                                              .seed = 3,
+                                              .links = losing(OCHE_LINK_OUT, 5000),
+                                              .source_ports = 8};
     struct pair pair;
 
     (void)state;
