@@ -43,7 +43,9 @@
  */
 #define FINISH        (2 * OCHE_MS)
 #define FINISH_ROUNDS 32
-#define LINK_FINISH   (10 * OCHE_SEC) /* longest time for packets that are on links */
+/* longest time for packets that are on links, when the process ends or closes the device */
+#define LINK_FINISH (10 * OCHE_SEC)
+#define LINK_NAP    (50 * OCHE_US)
 /* after this time, passing on is tried again (sharing.h) */
 #define QUEUE_RETRY (200 * OCHE_US)
 
@@ -407,8 +409,11 @@ const char *oche_device_capture(const struct oche_device *device)
     return device->capture != NULL ? oche_capture_path(device->capture) : NULL;
 }
 
-bool oche_device_close(struct oche_device *device)
+/* No other thread has the device any more. */
+OCHE_UNCHECKED bool oche_device_close(struct oche_device *device)
 {
+    if (device->links != NULL)
+        device_links_finish(device, LINK_FINISH);
     return destroy(device);
 }
 
@@ -595,8 +600,11 @@ void oche_device_finish(struct oche_device *device)
         const bool busy = advance(device) > 0;
 
         now = oche_clock_now(&device->clock);
-        if (device->links != NULL) /* what has left arrives, though the process ends */
+        if (device->links != NULL) { /* what has left arrives, though the process ends */
             end = oche_time_max(end, oche_time_min(oche_links_last(device->links), last));
+            if (!busy && now < end)
+                oche_clock_sleep(LINK_NAP);
+        }
         if (!busy && (now >= end || (transmit_full(device) == 0 && next_due(device) >= end)))
             return;
     }

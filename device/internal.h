@@ -323,6 +323,8 @@ bool device_link_receive(struct oche_device *device, const struct oche_datagram_
     OCHE_NEEDS(device_lock);
 /* Gives the NIC the packets that have crossed their links. Returns their number. */
 unsigned device_links_receive(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock);
+/* Sends packets until none is on a link, for so long at most. The device gets no packets any more. */
+void device_links_finish(struct oche_device *device, oche_time longest) OCHE_NEEDS(device_lock);
 /* Returns when to do either again, or OCHE_NEVER. */
 oche_time device_links_next(const struct oche_device *device) OCHE_NEEDS(device_lock);
 

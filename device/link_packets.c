@@ -167,6 +167,16 @@ unsigned device_links_transmit(struct oche_device *device)
     return packets + send_batch(device, &batch, now);
 }
 
+void device_links_finish(struct oche_device *device, oche_time longest)
+{
+    const oche_time end = oche_clock_now(&device->clock) + longest;
+
+    while (oche_links_last(device->links) > 0 && oche_clock_now(&device->clock) < end) {
+        if (device_links_transmit(device) == 0)
+            oche_clock_sleep(FULL_RETRY);
+    }
+}
+
 /* ---- packets that arrive ---- */
 
 bool device_link_receive(struct oche_device *device, const struct oche_datagram_in *in,
