@@ -21,6 +21,7 @@
 #include "cli/refuse.h"
 #include "core/cc/cc_messages.h"
 #include "device/device.h"
+#include "params/fail_rules.h"
 #include "params/incast_list.h"
 #include "params/scheme.h"
 #include "params/units.h"
@@ -35,7 +36,7 @@
 
 struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports;
-    const char *incast, *view;
+    const char *incast, *view, *fail;
     struct oche_link_options links;
     const char *rogue; /* its parameters; NULL: not asked for */
     bool ack_priority, files, sockets, stats, strict;
@@ -52,6 +53,7 @@ enum {
     KEY_POLL,
     KEY_SOURCE_PORTS,
     KEY_PEER_PORTS,
+    KEY_FAIL,
     KEY_FILES,
     KEY_INCAST,
     KEY_LINK,
@@ -85,6 +87,10 @@ static const struct argp_option option_table[] = {
      0},
     {"capture", KEY_CAPTURE, "FILE", 0,
      "Write what is sent and received to a pcap file; %p in it becomes the process id", 0},
+    {"fail", KEY_FAIL, "CALL=N[,CALL=N…]", 0,
+     "Calls that fail on demand: reg_mr=3 is the third, create_qp=2..4:EAGAIN the second to the "
+     "fourth with this error",
+     0},
     {"files", KEY_FILES, NULL, 0,
      "Let the program find the device's files in /dev/infiniband and /sys/class/infiniband, "
      "which UCX looks for",
@@ -205,6 +211,15 @@ static void check_takes_incast(const struct argp_state *state, const struct opti
                     options->incast != NULL ? "--incast" : "OCHE_INCAST");
 }
 
+static void check_fail(const struct argp_state *state, const char *name, const char *text)
+{
+    struct oche_fail_rules rules;
+    struct oche_error error;
+
+    if (!oche_fail_rules_parse(&rules, text, &error))
+        oche_refuse(state, "%s: %s: %s", name, text, error.text);
+}
+
 static void check_view(const struct argp_state *state, const char *name, const char *text)
 {
     if (strcmp(text, "off") != 0 && (text[0] != '/' || strlen(text) >= PATH_MAX))
@@ -238,6 +253,7 @@ static void check_environment(const struct argp_state *state, const struct optio
                {"OCHE_POLL", options->poll, check_poll},
                {"OCHE_SOURCE_PORTS", options->source_ports, check_source_ports},
                {"OCHE_PEER_PORTS", options->peer_ports, check_peer_ports},
+               {"OCHE_FAIL", options->fail, check_fail},
                {"OCHE_INCAST", options->incast, check_incast},
                {"OCHE_VIEW", options->view, check_view},
                {"OCHE_ROGUE", options->rogue, check_rogue}};
@@ -267,14 +283,34 @@ static uint8_t directions_of(int key)
     return key == KEY_LINK_IN ? OCHE_LINK_IN : OCHE_LINK_OUT;
 }
 
+/* Returns where an option without an argument is noted, or NULL. */
+static bool *flag_of(struct options *options, int key)
+{
+    switch (key) {
+    case KEY_ACK_PRIORITY:
+        return &options->ack_priority;
+    case KEY_FILES:
+        return &options->files;
+    case KEY_SOCKETS:
+        return &options->sockets;
+    case KEY_STATS:
+        return &options->stats;
+    case KEY_STRICT:
+        return &options->strict;
+    default:
+        return NULL;
+    }
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;
 
-    switch (key) {
-    case KEY_ACK_PRIORITY:
-        options->ack_priority = true;
+    if (flag_of(options, key) != NULL) {
+        *flag_of(options, key) = true;
         return 0;
+    }
+    switch (key) {
     case KEY_CC:
         check_cc(state, "--cc", options->cc = argument);
         return 0;
@@ -301,8 +337,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
             oche_refuse(state, "--capture: the name of a file is missing");
         options->capture = argument;
         return 0;
-    case KEY_FILES:
-        options->files = true;
+    case KEY_FAIL:
+        check_fail(state, "--fail", options->fail = argument);
         return 0;
     case KEY_INCAST:
         check_incast(state, "--incast", options->incast = argument);
@@ -316,15 +352,6 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         if (argument != NULL && *argument == '\0')
             oche_refuse(state, "--rogue=: no KEY=VALUE; --rogue alone has the defaults");
         check_rogue(state, "--rogue", options->rogue = argument != NULL ? argument : "");
-        return 0;
-    case KEY_SOCKETS:
-        options->sockets = true;
-        return 0;
-    case KEY_STATS:
-        options->stats = true;
-        return 0;
-    case KEY_STRICT:
-        options->strict = true;
         return 0;
     case KEY_VIEW:
         check_view(state, "--view", options->view = argument);
@@ -344,7 +371,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 #define ENVIRONMENT                                                                                \
     "\nEnvironment variables that options set: OCHE_ACK_PRIORITY, OCHE_CC, OCHE_RECOVERY, "        \
     "OCHE_LINE_RATE, OCHE_DEVICE, OCHE_POLL, OCHE_SOURCE_PORTS, OCHE_PEER_PORTS, OCHE_CAPTURE, "   \
-    "OCHE_INCAST, OCHE_LINK, OCHE_LINK_IN, OCHE_LINK_OUT, OCHE_ROGUE, OCHE_STATS, OCHE_STRICT, "   \
+    "OCHE_FAIL, OCHE_INCAST, OCHE_LINK, OCHE_LINK_IN, OCHE_LINK_OUT, OCHE_ROGUE, OCHE_STATS, "     \
+    "OCHE_STRICT, "                                                                                \
     "OCHE_VIEW. Without an option:\n"                                                              \
     "  OCHE_DROP=N             short for --link-out=loss=N/1000000\n"                              \
     "  OCHE_REAL_VERBS=FILE    the system's libibverbs.so.1; empty: none\n"                        \
@@ -563,6 +591,7 @@ int oche_cmd_exec(int argc, char **argv)
     set_variable("OCHE_ROGUE", options.rogue);
     set_variable("OCHE_VIEW", options.view);
     set_variable("OCHE_INCAST", options.incast);
+    set_variable("OCHE_FAIL", options.fail);
     oche_link_set_environment(&options.links);
     set_variable("OCHE_ACK_PRIORITY", options.ack_priority ? "1" : NULL);
     set_variable("OCHE_STATS", options.stats ? "1" : NULL);

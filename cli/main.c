@@ -29,6 +29,7 @@ static const struct command {
     {"fluid", oche_cmd_fluid, "solve the fluid model of DCQCN or TIMELY"},
     {"buffers", oche_cmd_buffers, "divide a switch's memory; check a scenario's switches"},
     {"exec", oche_cmd_exec, "run a program on a user-space RDMA device"},
+    {"fault", oche_cmd_fault, "make faults in the running programs of `oche exec`"},
     {"stat", oche_cmd_stat, "show the running programs of `oche exec`: rates, losses, marks"},
     {"wire", oche_cmd_wire, "judge and list the RoCEv2 packets of a capture"},
 };

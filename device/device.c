@@ -345,6 +345,7 @@ OCHE_UNCHECKED static struct oche_device *try_to_open(const struct oche_device_c
     memset(device, 0, bytes);
     device->socket.fd = device->wake_fd = device->share.fd = -1;
     device->share.senders.fd = device->share.names.file = -1;
+    oche_device_watch(device, -1, -1);
     device->config = *config;
     device->paces = config->line_rate_bps != 0;
     fill_defaults(&device->config);
@@ -666,6 +667,12 @@ void device_ring(struct oche_device *device)
         return;
 }
 
+void oche_device_watch(struct oche_device *device, int first, int second)
+{
+    atomic_store_explicit(&device->watched[0], first, memory_order_relaxed);
+    atomic_store_explicit(&device->watched[1], second, memory_order_relaxed);
+}
+
 uint32_t oche_device_events(const struct oche_device *device)
 {
     return atomic_load_explicit(&device->events, memory_order_acquire);
@@ -716,16 +723,20 @@ static void end_wait(struct oche_device *device)
 bool oche_device_wait(struct oche_device *device, uint32_t since, oche_time timeout)
 {
     bool interrupted = false;
-    struct pollfd fds[3 + OCHE_MAX_SOURCE_PORTS];
+    struct pollfd fds[5 + OCHE_MAX_SOURCE_PORTS];
     struct timespec limit;
     oche_time time;
     uint64_t full; /* one bit per port */
-    nfds_t count = 3;
+    nfds_t count = 5;
 
     time = oche_time_min(begin_wait(device, since, &full), timeout);
     fds[0] = (struct pollfd){.fd = device->socket.fd, .events = POLLIN};
     fds[1] = (struct pollfd){.fd = device->wake_fd, .events = POLLIN};
     fds[2] = (struct pollfd){.fd = device_inbox(device), .events = POLLIN}; /* poll ignores -1 */
+    for (unsigned i = 0; i < 2; i++)
+        fds[3 + i] =
+            (struct pollfd){.fd = atomic_load_explicit(&device->watched[i], memory_order_relaxed),
+                            .events = POLLIN};
     for (unsigned port = 0; port < device->source_ports.count && full >> port != 0; port++)
         if (full >> port & 1)
             fds[count++] = (struct pollfd){.fd = device->source_ports.fds[port], .events = POLLOUT};
@@ -738,68 +749,4 @@ bool oche_device_wait(struct oche_device *device, uint32_t since, oche_time time
         atomic_store_explicit(&device->share_waiting, true, memory_order_relaxed);
     end_wait(device);
     return !interrupted;
-}
-
-/* ---- queries ---- */
-
-bool oche_device_recovery_has_timeouts(const struct oche_device *device)
-{
-    return device->config.recovery->rto != NULL;
-}
-
-uint32_t oche_device_window_packets(const struct oche_device *device, uint32_t mtu_bytes)
-{
-    /*
-     * The kernel doubles the size that was asked for, and counts its own structures as well as the
-     * bytes.
-     */
-    const uint32_t window = device->socket.receive_bytes / 4 / mtu_bytes;
-
-    return window > 0 ? window : 1;
-}
-
-bool oche_device_losses(const struct oche_device *device, uint32_t *datagrams,
-                        uint32_t *buffer_bytes)
-{
-    const struct oche_socket_losses losses = oche_socket_losses(&device->socket);
-
-    *datagrams = losses.datagrams;
-    *buffer_bytes = losses.buffer_bytes;
-    return atomic_load(&device->has_unreliable);
-}
-
-OCHE_UNCHECKED void oche_device_stats_now(struct oche_device *device,
-                                          struct oche_device_stats *stats)
-{
-    *stats = device->stats;
-    if (device->links != NULL) {
-        stats->dropped_sent = oche_links_lost(device->links, OCHE_LINK_OUT);
-        stats->dropped_received = oche_links_lost(device->links, OCHE_LINK_IN);
-    }
-    stats->kernel_drops = oche_socket_losses(&device->socket).datagrams;
-    stats->source_ports = device->source_ports.count;
-    stats->gso = device->socket.gso;
-    stats->gro = device->socket.gro;
-    stats->held = device->ack_delay.useful + device->ack_delay.in_vain;
-    stats->held_in_vain = device->ack_delay.in_vain;
-    stats->pass_refused = device->share.refused;
-    stats->pass_lost += device->share.lost;
-    stats->nic = *oche_nic_stats(device->nic);
-}
-
-void oche_device_stats(struct oche_device *device, struct oche_device_stats *stats)
-{
-    oche_device_lock(device);
-    oche_device_stats_now(device, stats);
-    oche_device_unlock(device);
-}
-
-void oche_device_end_capture(struct oche_device *device, bool locked)
-{
-    if (device->capture == NULL)
-        return;
-    if (locked)
-        oche_capture_end(device->capture);
-    else
-        oche_capture_rescue(device->capture);
 }

@@ -173,6 +173,30 @@ const char *oche_device_capture(const struct oche_device *device);
  */
 void oche_device_leave(struct oche_device *device);
 
+/* ---- faults ---- */
+
+/*
+ * Changes the links to peers at run time (link/links.h): for so long, in these directions, to one
+ * peer or, with NULL, to all. OCHE_NEVER: until oche_device_restore_links. Returns false, with an
+ * error and without a change, if `text` is wrong or memory is out.
+ */
+bool oche_device_change_links(struct oche_device *device, uint8_t directions,
+                              const struct oche_address *peer, const char *text, oche_time lasts,
+                              struct oche_error *error);
+void oche_device_restore_links(struct oche_device *device);
+/*
+ * While `cut` is set, no packet leaves or arrives, as without a cable. Returns false, with an
+ * error, if memory is out.
+ */
+bool oche_device_cut_links(struct oche_device *device, bool cut, struct oche_error *error);
+
+/*
+ * Makes a queue pair fail (oche_qp_fail_as), or, with NULL, all that are ready to send. Returns how
+ * many failed.
+ */
+unsigned oche_device_fail_qps(struct oche_device *device, const uint32_t *qpn,
+                              enum oche_status status);
+
 /* ---- progress ---- */
 
 /*
@@ -215,6 +239,11 @@ struct oche_uc_counts oche_device_uc_counts(const struct oche_device *device);
  * Returns false if a signal handler ran, which ended the sleep.
  */
 bool oche_device_wait(struct oche_device *device, uint32_t since, oche_time timeout);
+/*
+ * Makes oche_device_wait end, too, when one of two more descriptors can be read; -1: none. To be
+ * called by one thread only.
+ */
+void oche_device_watch(struct oche_device *device, int first, int second);
 /*
  * Returns the number of events so far. An event is a completion in a CQ that is armed
  * (oche_cq_arm), or a call of oche_device_wake.

@@ -12,6 +12,7 @@
  *   reorder_memory.c  memory for payloads that arrive behind a gap
  *   cc_tuning.c       congestion control's parameters, from the line's rate and round trips
  *   shared_senders.c  senders that the processes of one address count together
+ *   queries.c         counters, losses, and the end of a capture
  *   snapshot.c        the counters and queue pairs that `oche stat` shows
  *
  * Its folders know nothing of struct oche_device:
@@ -213,7 +214,8 @@ struct oche_device {
     /* memory could not be read since the last pull began */
     bool unreadable GUARDED;
 
-    int wake_fd; /* an eventfd, readable while sleepers must wake up */
+    _Atomic int watched[2]; /* more descriptors that end a wait; -1: none */
+    int wake_fd;            /* an eventfd, readable while sleepers must wake up */
     _Atomic uint32_t events;
     _Atomic uint32_t waiting; /* threads in oche_device_wait */
     /* latest of the times at which the waiting threads wake by themselves */
@@ -323,7 +325,8 @@ bool device_link_receive(struct oche_device *device, const struct oche_datagram_
     OCHE_NEEDS(device_lock);
 /* Gives the NIC the packets that have crossed their links. Returns their number. */
 unsigned device_links_receive(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock);
-/* Sends packets until none is on a link, for so long at most. The device gets no packets any more. */
+/* Sends packets until none is on a link, for so long at most. The device gets no packets any more.
+ */
 void device_links_finish(struct oche_device *device, oche_time longest) OCHE_NEEDS(device_lock);
 /* Returns when to do either again, or OCHE_NEVER. */
 oche_time device_links_next(const struct oche_device *device) OCHE_NEEDS(device_lock);

@@ -29,14 +29,12 @@ static const char *shared_path(const struct oche_device *device, char *path, siz
     return path;
 }
 
-bool device_links_open(struct oche_device *device, struct oche_error *error)
+/* Opens the links, with the rules of the plan; NULL: with none. */
+static bool open_links(struct oche_device *device, const struct oche_link_plan *plan,
+                       struct oche_error *error) OCHE_NEEDS(device_lock)
 {
-    const struct oche_link_plan *plan = device->config.links;
     char path[OCHE_SHARED_PORT_PATH];
 
-    device->config.links = NULL; /* the caller's */
-    if (plan == NULL || plan->rule_count == 0)
-        return true;
     device->links = oche_links_open(
         &(struct oche_links_config){
             .plan = plan,
@@ -47,6 +45,52 @@ bool device_links_open(struct oche_device *device, struct oche_error *error)
             .path = shared_path(device, path, sizeof(path))},
         error);
     return device->links != NULL;
+}
+
+bool device_links_open(struct oche_device *device, struct oche_error *error)
+{
+    const struct oche_link_plan *plan = device->config.links;
+
+    device->config.links = NULL; /* the caller's */
+    return plan == NULL || plan->rule_count == 0 || open_links(device, plan, error);
+}
+
+bool oche_device_change_links(struct oche_device *device, uint8_t directions,
+                              const struct oche_address *peer, const char *text, oche_time lasts,
+                              struct oche_error *error)
+{
+    bool changed;
+    oche_time now;
+
+    oche_device_lock(device);
+    now = oche_clock_now(&device->clock);
+    changed = (device->links != NULL || open_links(device, NULL, error)) &&
+              oche_links_change(device->links, directions, peer, text, now,
+                                oche_time_add(now, lasts), error);
+    oche_device_unlock(device);
+    return changed;
+}
+
+bool oche_device_cut_links(struct oche_device *device, bool cut, struct oche_error *error)
+{
+    bool done = true;
+
+    oche_device_lock(device);
+    if (device->links != NULL || cut)
+        done = (device->links != NULL || open_links(device, NULL, error)) &&
+               (oche_links_cut(device->links, cut) ||
+                oche_fail(error, "no room for another link: a device has at most %d rules",
+                          OCHE_LINK_RULES));
+    oche_device_unlock(device);
+    return done;
+}
+
+void oche_device_restore_links(struct oche_device *device)
+{
+    oche_device_lock(device);
+    if (device->links != NULL)
+        oche_links_restore(device->links, oche_clock_now(&device->clock));
+    oche_device_unlock(device);
 }
 
 oche_time device_links_next(const struct oche_device *device)

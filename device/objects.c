@@ -448,6 +448,22 @@ struct oche_qp *oche_device_create_qp(struct oche_device *device,
     return qp;
 }
 
+unsigned oche_device_fail_qps(struct oche_device *device, const uint32_t *qpn,
+                              enum oche_status status)
+{
+    unsigned failed = 0;
+
+    oche_device_lock(device);
+    for (struct owned *owned = device->qps; owned != NULL; owned = owned->next) {
+        struct oche_qp *qp = (struct oche_qp *)(void *)(owned + 1);
+
+        if (oche_qp_number(qp) != OCHE_CM_QPN && (qpn == NULL || oche_qp_number(qp) == *qpn))
+            failed += oche_qp_fail_as(qp, status, oche_clock_now(&device->clock));
+    }
+    oche_device_unlock(device);
+    return failed;
+}
+
 void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
 {
     oche_device_lock(device);

@@ -29,7 +29,9 @@ enum oche_cause {
     /* The peer asks for what it may not have. */
     OCHE_CAUSE_PEER_REQUEST = 15, /* order, length or alignment of a request */
     OCHE_CAUSE_PEER_ACCESS = 16,  /* key, bounds or permission of a request */
-    OCHE_CAUSES                   /* at most 32: qp_internal.h has 5 bits */
+    /* The user has asked for the error (oche_qp_fail_as). */
+    OCHE_CAUSE_ON_DEMAND = 17,
+    OCHE_CAUSES /* at most 32: qp_internal.h has 5 bits */
 };
 
 #endif

@@ -618,6 +618,12 @@ bool oche_qp_drain(struct oche_qp *qp, oche_time now);  /* RTS → SQD; may call
 bool oche_qp_resume(struct oche_qp *qp, oche_time now); /* SQD or SQE → RTS */
 void oche_qp_fail(struct oche_qp *qp, oche_time now);   /* → ERR: flushes both queues */
 void oche_qp_reset(struct oche_qp *qp);                 /* → RESET: forgets all work */
+/*
+ * → ERR on demand, for tests of programs: the oldest work request, or the oldest receive if none is
+ * outstanding, completes with `status`, all others are flushed. Success: all are flushed. Returns
+ * false if the queue pair is not in RTS or SQD.
+ */
+bool oche_qp_fail_as(struct oche_qp *qp, enum oche_status status, oche_time now);
 
 /* Sets, in any state, what the peer may do from now on (enum oche_access). */
 void oche_qp_set_access(struct oche_qp *qp, uint32_t access);

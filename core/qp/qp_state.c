@@ -261,6 +261,22 @@ void oche_qp_fail(struct oche_qp *qp, oche_time now)
     enter_error(qp, 0, NO_STATUS, NO_STATUS, now);
 }
 
+bool oche_qp_fail_as(struct oche_qp *qp, enum oche_status status, oche_time now)
+{
+    if (qp_state(qp) != OCHE_QP_RTS && qp_state(qp) != OCHE_QP_SQD)
+        return false;
+    scheduler_answer_doorbell(qp->nic, now);
+    note_cause(qp, OCHE_CAUSE_ON_DEMAND);
+    if (sender_is_done(qp)) {
+        receiver_blame_oldest(qp);
+        enter_error(qp, 0, NO_STATUS, status, now);
+    } else {
+        enter_error(qp, sender_oldest(qp), status, NO_STATUS, now);
+    }
+    tell_driver(qp, status);
+    return true;
+}
+
 /* ---- posts ---- */
 
 void qp_notice_posts(struct oche_qp *qp, oche_time now)

@@ -116,6 +116,13 @@ enum oche_status {
     OCHE_STATUS_RETRY_EXCEEDED,
     OCHE_STATUS_RNR_RETRY_EXCEEDED,
     OCHE_STATUS_WINDOW, /* BIND_MW and LOCAL_INV: not allowed */
+    /* Only on demand (oche_qp_fail_as): no work of ours ends so by itself. */
+    OCHE_STATUS_BAD_RESPONSE,
+    OCHE_STATUS_LOCAL_ACCESS,
+    OCHE_STATUS_REMOTE_ABORT,
+    OCHE_STATUS_FATAL,
+    OCHE_STATUS_RESPONSE_TIMEOUT,
+    OCHE_STATUS_GENERAL,
     OCHE_STATUSES
 };
 

@@ -19,7 +19,7 @@
 struct oche_links;
 
 struct oche_links_config {
-    const struct oche_link_plan *plan; /* copied */
+    const struct oche_link_plan *plan; /* copied; NULL: no rules yet */
     const struct oche_clock *clock;    /* the device's; must outlive the links */
     uint64_t seed;                     /* for rules without one */
     uint32_t packet_bytes;             /* longest packet, from BTH to ICRC */
@@ -34,6 +34,23 @@ struct oche_links *oche_links_open(const struct oche_links_config *config,
 void oche_links_close(struct oche_links *links);
 /* In a forked child: closes its copies of descriptors. NULL: nothing. */
 void oche_links_leave(struct oche_links *links);
+
+/*
+ * Changes links at run time, by KEY=VALUE,… (spec.h), in these directions: to one peer, or to all
+ * if `peer` is NULL. Peers without a link get one. The change ends at `until`, or by
+ * oche_links_restore; steps of the rules go on below it. Returns false, with an error and without a
+ * change, if the text is wrong or there is no room for another link.
+ */
+bool oche_links_change(struct oche_links *links, uint8_t directions,
+                       const struct oche_address *peer, const char *text, oche_time now,
+                       oche_time until, struct oche_error *error);
+/*
+ * While `cut` is set, all packets of all peers are lost, whatever the links say. Returns false if
+ * there is no room for links.
+ */
+bool oche_links_cut(struct oche_links *links, bool cut);
+/* Ends all changes: the links are again as the rules say. */
+void oche_links_restore(struct oche_links *links, oche_time now);
 
 /* A packet on its way. The caller fills in what it needs to go on with the packet. */
 struct oche_parcel {

@@ -191,22 +191,22 @@ bool oche_link_params_parse(struct oche_link_params *params, const char *text,
 
 /* ---- a rule ---- */
 
-/* Cuts "192.0.2.7:" or "[2001:db8::7]:" off the text. Returns false, with an error, if it is wrong.
- */
-static bool cut_peer(struct oche_link_rule *rule, char **text, struct oche_error *error)
+bool oche_link_peer_cut(char **text, struct oche_address *peer, bool *has_peer,
+                        struct oche_error *error)
 {
     const bool bracket = (*text)[0] == '[';
     char *end = strchr(*text, bracket ? ']' : ':'), *equals = strchr(*text, '=');
     char *address = *text + bracket, shown[NAME_BYTES];
 
+    *has_peer = false;
     if (!bracket && (end == NULL || (equals != NULL && equals < end)))
         return true;
     if (end == NULL || (bracket && end[1] != ':'))
         return oche_fail(error, "a peer's IPv6 address is written [2001:db8::7]:loss=1%%");
     *text = end + 1 + bracket;
     *end = '\0';
-    rule->of_peer = true;
-    if (oche_address_parse(address, &rule->peer))
+    *has_peer = true;
+    if (oche_address_parse(address, peer))
         return true;
     oche_printable(address, shown, sizeof(shown));
     return oche_fail(
@@ -268,7 +268,7 @@ static bool read_rule(struct oche_link_plan *plan, uint8_t directions, char *tex
 
     if (plan->rule_count == OCHE_LINK_RULES)
         return oche_fail(error, "more than %d rules", OCHE_LINK_RULES);
-    if (!cut_peer(&rule, &text, error))
+    if (!oche_link_peer_cut(&text, &rule.peer, &rule.of_peer, error))
         return false;
     if (has_rule(plan, &rule))
         return oche_fail(error, "a second rule for the same peers and direction; write one");

@@ -67,6 +67,12 @@ bool oche_link_plan_add_loss(struct oche_link_plan *plan, uint8_t directions, ui
                              struct oche_error *error);
 
 /*
+ * Cuts "192.0.2.7:" or "[2001:db8::7]:" off the text, if it begins so; *has_peer says if it does.
+ * Returns false, with an error, if the address is wrong.
+ */
+bool oche_link_peer_cut(char **text, struct oche_address *peer, bool *has_peer,
+                        struct oche_error *error);
+/*
  * Changes parameters by a list of KEY=VALUE, without `at`. Returns false, with an error, if the
  * text is wrong.
  */

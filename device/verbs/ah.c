@@ -56,11 +56,12 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
     OV_PASS_ON(pd->context->device, ibv_create_ah, pd, attr);
 
     struct ov_port *port = ov_port_of(pd->context);
+    const int error = ov_refuses(port, OCHE_CALL_CREATE_AH);
     uint32_t peer;
     struct ov_ah *ah;
 
-    if (ov_foreign(port))
-        return ov_null(EPERM);
+    if (error != 0)
+        return ov_null(error);
     if (!ov_ah_attr_ok(attr))
         return ov_null(EINVAL);
     peer = ov_peer_of(port, attr);

@@ -46,6 +46,8 @@ static uint32_t *delivered_of(const struct ibv_async_event *event)
     case IBV_EVENT_QP_ACCESS_ERR:
     case IBV_EVENT_COMM_EST:
     case IBV_EVENT_SQ_DRAINED:
+    case IBV_EVENT_PATH_MIG:
+    case IBV_EVENT_PATH_MIG_ERR:
     case IBV_EVENT_QP_LAST_WQE_REACHED:
         return &ov_qp_of(event->element.qp)->async_delivered;
     case IBV_EVENT_SRQ_LIMIT_REACHED:
@@ -159,6 +161,8 @@ void ibv_ack_async_event(struct ibv_async_event *event)
     case IBV_EVENT_QP_ACCESS_ERR:
     case IBV_EVENT_COMM_EST:
     case IBV_EVENT_SQ_DRAINED:
+    case IBV_EVENT_PATH_MIG:
+    case IBV_EVENT_PATH_MIG_ERR:
     case IBV_EVENT_QP_LAST_WQE_REACHED: {
         struct ibv_qp *qp = event->element.qp;
 

@@ -18,12 +18,11 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
     OV_PASS_ON(context->device, ibv_create_comp_channel, context);
 
     struct ov_channel *channel = calloc(1, sizeof(*channel));
+    const int error = ov_refuses(ov_port_of(context), OCHE_CALL_CREATE_COMP_CHANNEL);
 
-    if (channel == NULL)
-        return ov_null(ENOMEM);
-    if (ov_foreign(ov_port_of(context))) {
+    if (channel == NULL || error != 0) {
         free(channel);
-        return ov_null(EPERM);
+        return ov_null(error != 0 ? error : ENOMEM);
     }
     channel->channel.fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
     if (channel->channel.fd < 0) {

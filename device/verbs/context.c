@@ -45,6 +45,32 @@ static void fill(struct ov_context *context)
     context->last_event = &context->first_event;
 }
 
+/* ---- the contexts of a port, which get its asynchronous events ---- */
+
+static void join_port(struct ov_context *context)
+{
+    pthread_mutex_lock(&context->port->lock);
+    context->next_of_port = context->port->contexts;
+    context->port->contexts = context;
+    pthread_mutex_unlock(&context->port->lock);
+}
+
+/* In a forked child the port may be locked for ever; it sends no events there. */
+static void leave_port(struct ov_context *context)
+{
+    struct ov_context **link;
+
+    if (ov_foreign(context->port))
+        return;
+    pthread_mutex_lock(&context->port->lock);
+    for (link = &context->port->contexts; *link != context; link = &(*link)->next_of_port)
+        continue;
+    *link = context->next_of_port;
+    pthread_mutex_unlock(&context->port->lock);
+}
+
+/* ---- opening and closing ---- */
+
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
     OV_PASS_ON(device, ibv_open_device, device);
@@ -54,6 +80,11 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 
     if (context == NULL)
         return ov_null(ENOMEM);
+    error = ov_fail_environment() ? ov_fails(NULL, OCHE_CALL_OPEN_DEVICE) : EINVAL;
+    if (error != 0) {
+        free(context);
+        return ov_null(error);
+    }
     context->device = (struct ov_device *)(void *)device;
     context->references = 1;
     fill(context);
@@ -62,6 +93,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
         context->port = ov_port_open(context->device);
         if (context->port != NULL) {
             ov_device_take(context->device);
+            join_port(context);
             return &context->verbs.context;
         }
     }
@@ -86,6 +118,7 @@ void ov_context_release(struct ov_context *context)
 
     if (atomic_fetch_sub(&context->references, 1) > 1)
         return;
+    leave_port(context);
     ov_port_close(context->port);
     while ((event = context->first_event) != NULL) {
         context->first_event = event->next;

@@ -33,6 +33,12 @@ enum ibv_wc_status ov_wc_status_of(uint8_t status)
         [OCHE_STATUS_RETRY_EXCEEDED] = IBV_WC_RETRY_EXC_ERR,
         [OCHE_STATUS_RNR_RETRY_EXCEEDED] = IBV_WC_RNR_RETRY_EXC_ERR,
         [OCHE_STATUS_WINDOW] = IBV_WC_MW_BIND_ERR,
+        [OCHE_STATUS_BAD_RESPONSE] = IBV_WC_BAD_RESP_ERR,
+        [OCHE_STATUS_LOCAL_ACCESS] = IBV_WC_LOC_ACCESS_ERR,
+        [OCHE_STATUS_REMOTE_ABORT] = IBV_WC_REM_ABORT_ERR,
+        [OCHE_STATUS_FATAL] = IBV_WC_FATAL_ERR,
+        [OCHE_STATUS_RESPONSE_TIMEOUT] = IBV_WC_RESP_TIMEOUT_ERR,
+        [OCHE_STATUS_GENERAL] = IBV_WC_GENERAL_ERR,
     };
 
     return status < OCHE_STATUSES ? names[status] : IBV_WC_GENERAL_ERR;
@@ -95,12 +101,14 @@ static struct ov_cq *create(struct ibv_context *context, const struct ibv_cq_ini
 {
     struct ov_channel *channel = (struct ov_channel *)(void *)attr->channel;
     struct ov_cq *cq;
+    int error;
 
     if (attr->cqe < 1 || attr->cqe > OV_MAX_CQE || attr->comp_vector != 0 ||
         (channel != NULL && channel->channel.context != context))
         return ov_null(EINVAL);
-    if (ov_foreign(ov_port_of(context)))
-        return ov_null(EPERM);
+    error = ov_refuses(ov_port_of(context), OCHE_CALL_CREATE_CQ);
+    if (error != 0)
+        return ov_null(error);
     cq = calloc(1, sizeof(*cq));
     if (cq == NULL)
         return ov_null(ENOMEM);

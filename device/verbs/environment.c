@@ -28,6 +28,7 @@
  *   OCHE_LINK       faults of links to peers, in both directions (device/link/spec.h); several
  *                   rules are separated by semicolons
  *   OCHE_LINK_IN, OCHE_LINK_OUT  the same, for packets that arrive, or that leave
+ *   OCHE_FAIL       calls that fail on demand (params/fail_rules.h): reg_mr=3,create_qp=1
  *   OCHE_DROP       N: short for OCHE_LINK_OUT=loss=N/1000000
  */
 #include <inttypes.h>
@@ -390,6 +391,29 @@ static bool read_links(struct oche_device_config *config)
         return true;
     ov_say("OCHE_DROP: %s; write loss=%u/1000000 in OCHE_LINK", error.text, lost);
     return false;
+}
+
+bool ov_fail_environment(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static bool is_read;
+    const char *text = value_of("OCHE_FAIL");
+    struct oche_fail_rules rules;
+    struct oche_error error;
+    bool right = true;
+
+    if (text == NULL)
+        return true;
+    pthread_mutex_lock(&lock);
+    if (!is_read) {
+        right = is_read = oche_fail_rules_parse(&rules, text, &error);
+        if (right)
+            ov_fail_set(&rules);
+        else
+            ov_say("OCHE_FAIL: %s", error.text);
+    }
+    pthread_mutex_unlock(&lock);
+    return right;
 }
 
 bool ov_environment(struct oche_device_config *config)

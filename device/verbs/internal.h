@@ -28,6 +28,7 @@
 #include <infiniband/verbs.h>
 
 #include "device/path/address.h"
+#include "device/verbs/faults.h"
 #include "device/verbs/poll_yield.h"
 #include "device/verbs/uc_delay.h"
 
@@ -113,8 +114,13 @@ struct ov_port {
     struct ov_cq *new_events,
         *last_new; /* CQs with new events, in order; under the device's lock */
 
-    pthread_mutex_t lock; /* protects the next member */
+    /* faults on demand (health.c) */
+    _Atomic bool down, vanished;
+    oche_time up_at; /* when a port that is down comes up; the thread's */
+
+    pthread_mutex_t lock; /* protects the next two members */
     uint32_t next_pd;
+    struct ov_context *contexts; /* those that are open on the port */
 };
 
 /* Returns NULL, with errno set, on failure, after printing a line with the reason. */
@@ -222,7 +228,8 @@ struct ov_context {
     struct verbs_context verbs; /* the application has a pointer to its last member */
     struct ov_device *device;
     struct ov_port *port;
-    _Atomic uint32_t references; /* one for the application, and one for each object */
+    struct ov_context *next_of_port; /* under the port's lock */
+    _Atomic uint32_t references;     /* one for the application, and one for each object */
     pthread_mutex_t event_lock;
     struct ov_event *first_event, **last_event;
     _Atomic uint32_t events; /* number of events so far; a futex */
@@ -257,6 +264,15 @@ static inline bool ov_foreign(const struct ov_port *port)
     return OCHE_UNLIKELY(port->generation !=
                          atomic_load_explicit(&ov_generation, memory_order_relaxed)) &&
            ov_foreign_slow(port);
+}
+
+/*
+ * Returns the errno with which a call on this port fails at once: EPERM after a fork, or on demand
+ * (faults.h); 0: the call goes on.
+ */
+static inline int ov_refuses(const struct ov_port *port, enum oche_call call)
+{
+    return ov_foreign(port) ? EPERM : ov_fails(port, call);
 }
 
 /* ---- objects ---- */

@@ -281,10 +281,10 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
 
     struct ov_qp *own = ov_qp_of(qp);
     const bool may_reset = (attr_mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET;
-    int error;
+    int error = ov_refuses(own->port, OCHE_CALL_MODIFY_QP);
 
-    if (ov_foreign(own->port))
-        return EPERM;
+    if (error != 0)
+        return error;
     pthread_mutex_lock(&own->state_lock);
     if (may_reset) { /* a reset empties the queues, so posting must wait */
         pthread_mutex_lock(&own->send_lock);

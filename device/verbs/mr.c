@@ -60,7 +60,9 @@ static struct ibv_mr *reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t
     if ((access & IBV_ACCESS_ZERO_BASED) != 0)
         iova = 0;
     if (error == 0)
-        error = ov_foreign(port) ? EPERM : check_memory(addr, length, iova, access);
+        error = ov_refuses(port, OCHE_CALL_REG_MR);
+    if (error == 0)
+        error = check_memory(addr, length, iova, access);
     if (error != 0)
         return ov_null(error);
     mr = calloc(1, sizeof(*mr));

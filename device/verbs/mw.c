@@ -38,12 +38,13 @@ static struct oche_window *create_core(struct ov_mw *mw, uint32_t pd, enum ibv_m
 struct ibv_mw *ov_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
     struct ov_port *port = ov_port_of(pd->context);
+    const int error = ov_refuses(port, OCHE_CALL_ALLOC_MW);
     struct ov_mw *mw;
 
     if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2)
         return ov_null(EINVAL);
-    if (ov_foreign(port))
-        return ov_null(EPERM);
+    if (error != 0)
+        return ov_null(error);
     mw = calloc(1, sizeof(*mw));
     if (mw == NULL)
         return ov_null(ENOMEM);

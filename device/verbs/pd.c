@@ -10,12 +10,11 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 
     struct ov_pd *pd = calloc(1, sizeof(*pd));
     struct ov_port *port = ov_port_of(context);
+    const int error = ov_refuses(port, OCHE_CALL_ALLOC_PD);
 
-    if (pd == NULL)
-        return ov_null(ENOMEM);
-    if (ov_foreign(port)) {
+    if (pd == NULL || error != 0) {
         free(pd);
-        return ov_null(EPERM);
+        return ov_null(error != 0 ? error : ENOMEM);
     }
     pthread_mutex_lock(&port->lock);
     /* wraps around only after 2^32 domains, and no process allocates so many */

@@ -166,6 +166,7 @@ static void *run(void *argument)
         check_losses(port, &losses, now);
         ov_warn_retransmissions(port, now);
         ov_view_update(port, now);
+        ov_health_update(port, now);
         keep_names(port, &keep, now);
         if (atomic_exchange_explicit(&port->answered, false, memory_order_relaxed))
             patience = 0;

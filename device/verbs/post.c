@@ -149,9 +149,9 @@ int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
 
 int ov_post_sends(struct ov_qp *qp, const struct oche_send_work *work, uint32_t count)
 {
-    int error = 0;
+    int error = ov_fails(qp->port, OCHE_CALL_POST_SEND);
 
-    if (OCHE_UNLIKELY(qp->strict != NULL))
+    if (OCHE_UNLIKELY(error == 0 && qp->strict != NULL))
         error = ov_strict_send(qp, work, count);
     if (error != 0)
         return error;
@@ -164,9 +164,9 @@ int ov_post_sends(struct ov_qp *qp, const struct oche_send_work *work, uint32_t 
 
 static int post_recv(struct ov_qp *qp, const struct oche_recv_work *work)
 {
-    int error = 0;
+    int error = ov_fails(qp->port, OCHE_CALL_POST_RECV);
 
-    if (OCHE_UNLIKELY(qp->strict != NULL))
+    if (OCHE_UNLIKELY(error == 0 && qp->strict != NULL))
         error = ov_strict_receive(qp);
     if (error != 0)
         return error;

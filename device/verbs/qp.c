@@ -78,7 +78,7 @@ static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 &&
         (attr->send_ops_flags & ~operations_of(attr->qp_type)) != 0)
         return EOPNOTSUPP;
-    return ov_foreign(ov_port_of(context)) ? EPERM : 0;
+    return ov_refuses(ov_port_of(context), OCHE_CALL_CREATE_QP);
 }
 
 /*

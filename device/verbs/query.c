@@ -11,11 +11,12 @@
 
 #undef ibv_query_port
 
-#define PHYSICAL_LINK_UP 5
-#define GRH_REQUIRED     1                 /* IBV_QPF_GRH_REQUIRED */
-#define GID_TYPE_ROCE_V2 1                 /* the value of ibv_query_gid_type for "RoCE v2" */
-#define NO_VENDOR        0xffffff          /* the value that soft-RoCE reports */
-#define KHZ              UINT64_C(1000000) /* frequency of the clock, which counts nanoseconds */
+#define PHYSICAL_LINK_UP  5
+#define PHYSICAL_DISABLED 3
+#define GRH_REQUIRED      1                 /* IBV_QPF_GRH_REQUIRED */
+#define GID_TYPE_ROCE_V2  1                 /* the value of ibv_query_gid_type for "RoCE v2" */
+#define NO_VENDOR         0xffffff          /* the value that soft-RoCE reports */
+#define KHZ               UINT64_C(1000000) /* frequency of the clock, which counts nanoseconds */
 
 static void fill_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
@@ -122,8 +123,9 @@ static const struct link_speed *speed_of(const struct ov_port *port)
 int ov_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr,
                   size_t attr_size)
 {
+    const bool is_up = !atomic_load_explicit(&ov_port_of(context)->down, memory_order_relaxed);
     const struct ibv_port_attr all = {
-        .state = IBV_PORT_ACTIVE,
+        .state = is_up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN,
         .max_mtu = IBV_MTU_4096,
         .active_mtu = ov_port_mtu(ov_port_of(context)),
         .gid_tbl_len = 1,
@@ -134,13 +136,15 @@ int ov_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port
         .subnet_timeout = 18,
         .active_width = speed_of(ov_port_of(context))->width,
         .active_speed = speed_of(ov_port_of(context))->speed,
-        .phys_state = PHYSICAL_LINK_UP,
+        .phys_state = is_up ? PHYSICAL_LINK_UP : PHYSICAL_DISABLED,
         .link_layer = IBV_LINK_LAYER_ETHERNET,
         .flags = GRH_REQUIRED,
     };
 
     if (port_num != OV_PORT_NUM)
         return EINVAL;
+    if (atomic_load_explicit(&ov_port_of(context)->vanished, memory_order_relaxed))
+        return EIO;
     memset(attr, 0, attr_size);
     memcpy(attr, &all, attr_size < sizeof(all) ? attr_size : sizeof(all));
     return 0;

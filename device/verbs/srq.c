@@ -33,11 +33,13 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr
     OV_PASS_ON(pd->context->device, ibv_create_srq, pd, attr);
 
     struct ov_srq *srq;
+    int error;
 
     if (attr->attr.max_wr < 1 || attr->attr.max_wr > OV_MAX_WR || attr->attr.max_sge > OCHE_MAX_SGE)
         return ov_null(EINVAL);
-    if (ov_foreign(ov_port_of(pd->context)))
-        return ov_null(EPERM);
+    error = ov_refuses(ov_port_of(pd->context), OCHE_CALL_CREATE_SRQ);
+    if (error != 0)
+        return ov_null(error);
     srq = calloc(1, sizeof(*srq));
     if (srq == NULL)
         return ov_null(ENOMEM);
@@ -170,7 +172,9 @@ int ov_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_rec
     }
     pthread_mutex_lock(&own->lock);
     for (; wr != NULL; wr = wr->next) {
-        error = ov_recv_work_of(wr, &work);
+        error = ov_fails(own->port, OCHE_CALL_POST_RECV);
+        if (error == 0)
+            error = ov_recv_work_of(wr, &work);
         if (error == 0)
             error = oche_srq_post_recv(own->core, &work);
         if (error != 0) {

@@ -138,11 +138,27 @@ void ov_view_open(struct ov_port *port)
     atomic_store(&port->view, view);
 }
 
+/* Does what `oche fault` asks for, if it asks. */
+static void take_requests(struct ov_port *port, struct ov_view *view)
+{
+    struct oche_control *control = oche_view_writer_control(view->writer);
+    char text[OCHE_CONTROL_BYTES], answer[OCHE_CONTROL_BYTES];
+
+    while (oche_control_take(control, text)) {
+        ov_fault(port, text, answer, sizeof(answer));
+        oche_control_answer(control, answer);
+    }
+    oche_device_watch(port->device, control->listens, control->asker);
+}
+
 void ov_view_update(struct ov_port *port, oche_time now)
 {
     struct ov_view *view = atomic_load_explicit(&port->view, memory_order_relaxed);
 
-    if (view == NULL || now < view->due)
+    if (view == NULL)
+        return;
+    take_requests(port, view);
+    if (now < view->due)
         return;
     write_now(port, view);
     view->due = now + PERIOD;

@@ -187,6 +187,30 @@ bool oche_view_lives(int file, pid_t *pid)
     return lock.l_type != F_UNLCK;
 }
 
+void oche_view_remove(int folder, const char *name)
+{
+    char own[OCHE_VIEW_NAME_BYTES + 2];
+
+    unlinkat(folder, name, 0);
+    if ((size_t)snprintf(own, sizeof(own), "%s.s", name) < sizeof(own))
+        unlinkat(folder, own, 0);
+}
+
+/* Removes a socket whose view's file is gone: an older version has removed that alone. */
+static void remove_alone(int folder, const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    char view[OCHE_VIEW_NAME_BYTES];
+    pid_t pid;
+
+    if (dot == NULL || strcmp(dot, ".s") != 0 || (size_t)(dot - name) >= sizeof(view))
+        return;
+    snprintf(view, sizeof(view), "%.*s", (int)(dot - name), name);
+    if (oche_view_name_is(view, &pid) && pid != getpid() &&
+        faccessat(folder, view, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT)
+        unlinkat(folder, name, 0);
+}
+
 void oche_view_sweep(int folder, uid_t owner)
 {
     const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -202,13 +226,14 @@ void oche_view_sweep(int folder, uid_t owner)
     for (unsigned i = 0; i < MOST_NAMES && (entry = readdir(names)) != NULL; i++) {
         int file;
 
+        remove_alone(folder, entry->d_name);
         if (!oche_view_name_is(entry->d_name, &pid) || pid == getpid())
             continue;
         file = oche_view_open(folder, entry->d_name, owner);
         if (file < 0)
             continue;
         if (!oche_view_lives(file, &unused))
-            unlinkat(folder, entry->d_name, 0);
+            oche_view_remove(folder, entry->d_name);
         close(file);
     }
     closedir(names);

@@ -57,6 +57,8 @@ int oche_view_open(int folder, const char *name, uid_t owner);
  * cannot be seen from here. Not for a file of this process.
  */
 bool oche_view_lives(int file, pid_t *pid);
+/* Removes a view's file and its socket (control.h). */
+void oche_view_remove(int folder, const char *name);
 /* Removes left-over files of the folder, except those with this process's number. */
 void oche_view_sweep(int folder, uid_t owner);
 

@@ -94,7 +94,7 @@ static bool look_at(struct reading *reading, int folder, const char *name, uid_t
     const bool lives = oche_view_lives(file, &pid);
 
     if (!lives)
-        unlinkat(folder, name, 0);
+        oche_view_remove(folder, name);
     else if (!add(reading->views, file, name, owner, pid))
         reading->failed = true;
     close(file);

@@ -18,6 +18,7 @@ struct oche_view_writer {
     ino_t inode;
     bool named; /* the user has named the folder */
     char given[PATH_MAX], folder[PATH_MAX], name[OCHE_VIEW_NAME_BYTES];
+    struct oche_control control;
     struct oche_view view;
 };
 
@@ -77,10 +78,17 @@ struct oche_view_writer *oche_view_writer_open(const char *given)
     writer->named = given != NULL;
     if (given != NULL && strlen(given) < sizeof(writer->given))
         memcpy(writer->given, given, strlen(given) + 1);
-    if (make_file(writer))
+    if (make_file(writer)) {
+        oche_control_open(&writer->control, writer->folder, writer->name);
         return writer;
+    }
     free(writer);
     return NULL;
+}
+
+struct oche_control *oche_view_writer_control(struct oche_view_writer *writer)
+{
+    return &writer->control;
 }
 
 struct oche_view *oche_view_writer_view(struct oche_view_writer *writer)
@@ -106,7 +114,9 @@ void oche_view_writer_write(struct oche_view_writer *writer)
     if (is_removed(writer)) {
         if (is_ours(writer, &about))
             close(writer->file);
-        make_file(writer);
+        oche_control_close(&writer->control, writer->folder, writer->name);
+        if (make_file(writer))
+            oche_control_open(&writer->control, writer->folder, writer->name);
     }
     if (!is_ours(writer, &about))
         return;
@@ -123,6 +133,7 @@ void oche_view_writer_close(struct oche_view_writer *writer)
     snprintf(path, sizeof(path), "%s/%s", writer->folder, writer->name);
     struct stat about;
 
+    oche_control_close(&writer->control, writer->folder, writer->name);
     if (!is_removed(writer))
         unlink(path);
     if (is_ours(writer, &about))
@@ -134,6 +145,7 @@ void oche_view_writer_leave(struct oche_view_writer *writer)
 {
     struct stat about;
 
+    oche_control_leave(&writer->control);
     if (is_ours(writer, &about))
         close(writer->file);
 }

@@ -9,6 +9,7 @@
 #ifndef OCHE_DEVICE_VIEW_WRITER_H
 #define OCHE_DEVICE_VIEW_WRITER_H
 
+#include "device/view/control.h"
 #include "device/view/format.h"
 
 struct oche_view_writer;
@@ -22,6 +23,8 @@ struct oche_view_writer *oche_view_writer_open(const char *given);
 struct oche_view *oche_view_writer_view(struct oche_view_writer *writer);
 /* Writes the view. Makes the file again if it was removed. */
 void oche_view_writer_write(struct oche_view_writer *writer);
+/* Returns the writer's end of the way by which others reach the process (control.h). */
+struct oche_control *oche_view_writer_control(struct oche_view_writer *writer);
 /* Removes the file. */
 void oche_view_writer_close(struct oche_view_writer *writer);
 /* For the child of a process that forked, which must not use the writer: closes its copy. */

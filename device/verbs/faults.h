@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Faults on demand, for tests of programs: what `oche fault` asks of a running process (fault.c),
+ * calls that fail (fail_calls.c), a port that goes down, and a device that vanishes (health.c).
+ */
+#ifndef OCHE_DEVICE_VERBS_FAULTS_H
+#define OCHE_DEVICE_VERBS_FAULTS_H
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "core/base.h"
+#include "params/fail_rules.h"
+
+#pragma GCC visibility push(hidden)
+
+struct ov_port;
+
+/* ---- calls that fail ---- */
+
+extern _Atomic bool ov_failing; /* some call may fail */
+int ov_fails_slow(const struct ov_port *port, enum oche_call call);
+
+/* Returns the errno with which this call has to fail; 0: it goes on. `port`: NULL before it is
+ * open. */
+static inline int ov_fails(const struct ov_port *port, enum oche_call call)
+{
+    return OCHE_LIKELY(!atomic_load_explicit(&ov_failing, memory_order_relaxed))
+               ? 0
+               : ov_fails_slow(port, call);
+}
+
+/*
+ * Reads OCHE_FAIL, once. Returns false, after printing a line, if it is wrong: no device opens
+ * then.
+ */
+bool ov_fail_environment(void);
+/* Adds rules; those of a call replace its earlier ones, and it is counted from now on. */
+void ov_fail_set(const struct oche_fail_rules *rules);
+void ov_fail_clear(void);
+
+/* ---- the port's health ---- */
+
+/* The port goes down, for so long or until ov_port_up, or comes up again. */
+void ov_port_down(struct ov_port *port, oche_time now, oche_time lasts);
+void ov_port_up(struct ov_port *port);
+/* The device vanishes for good: its calls fail with EIO, and nothing arrives. */
+void ov_port_vanish(struct ov_port *port);
+/* Called by the port's thread: a port that is down comes up when its time is over. */
+void ov_health_update(struct ov_port *port, oche_time now);
+
+/* ---- requests ---- */
+
+/* Does what the text asks for, and writes the answer (device/view/control.h). */
+void ov_fault(struct ov_port *port, char *text, char *answer, size_t bytes);
+
+#pragma GCC visibility pop
+
+#endif
