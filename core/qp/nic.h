@@ -619,9 +619,9 @@ bool oche_qp_resume(struct oche_qp *qp, oche_time now); /* SQD or SQE → RTS */
 void oche_qp_fail(struct oche_qp *qp, oche_time now);   /* → ERR: flushes both queues */
 void oche_qp_reset(struct oche_qp *qp);                 /* → RESET: forgets all work */
 /*
- * → ERR on demand, for tests of programs: the oldest work request, or the oldest receive if none is
- * outstanding, completes with `status`, all others are flushed. Success: all are flushed. Returns
- * false if the queue pair is not in RTS or SQD.
+ * → ERR on demand, for tests of programs: the oldest work request completes with `status`; if none
+ * is outstanding, the oldest receive, or else the next work request that is posted. All others are
+ * flushed. Success: all are flushed. Returns false if the queue pair is not in RTS or SQD.
  */
 bool oche_qp_fail_as(struct oche_qp *qp, enum oche_status status, oche_time now);
 

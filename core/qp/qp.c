@@ -79,6 +79,7 @@ static void clear(struct oche_qp *qp)
     qp->responding = qp->learns = false;
     qp->established = qp->overrun = qp->cnp_psns = false;
     qp->cause = OCHE_CAUSE_NONE;
+    qp->demanded = OCHE_STATUS_SUCCESS;
     qp->peer_slot = NO_SLOT;
     atomic_store_explicit(&qp->rung, 0, memory_order_relaxed);
     sender_clear(qp);

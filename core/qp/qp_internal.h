@@ -120,7 +120,9 @@ struct oche_qp {
     bool established : 1; /* the driver was told that the connection is established */
     /* a completion was lost; the queue pair fails when its timer expires, which is due at once */
     bool overrun : 1;
-    uint8_t cause; /* enum oche_cause of the first error since the reset */
+    uint16_t cause : 5; /* enum oche_cause of the first error since the reset */
+    /* in ERR, on demand: enum oche_status of the next work request, or success */
+    uint16_t demanded : 5;
 };
 
 _Static_assert(sizeof(struct oche_qp) <= 896, "a queue pair has 14 cache lines");

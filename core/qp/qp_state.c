@@ -149,6 +149,7 @@ bool oche_qp_resume(struct oche_qp *qp, oche_time now)
     if (!move(qp, OCHE_QP_SQD, OCHE_QP_RTS, now) && !move(qp, OCHE_QP_SQE, OCHE_QP_RTS, now))
         return false;
     qp->cause = OCHE_CAUSE_NONE;
+    qp->demanded = NO_STATUS;
     scheduler_kick(qp, now);
     return true;
 }
@@ -160,7 +161,7 @@ static void note_cause(struct oche_qp *qp, enum oche_cause cause)
 {
     OCHE_MUST(cause > OCHE_CAUSE_NONE && cause < OCHE_CAUSES);
     if (qp->cause == OCHE_CAUSE_NONE)
-        qp->cause = (uint8_t)cause;
+        qp->cause = cause & 31;
 }
 
 enum oche_cause qp_receive_cause(const struct oche_qp *qp, enum oche_status status)
@@ -268,7 +269,8 @@ bool oche_qp_fail_as(struct oche_qp *qp, enum oche_status status, oche_time now)
     scheduler_answer_doorbell(qp->nic, now);
     note_cause(qp, OCHE_CAUSE_ON_DEMAND);
     if (sender_is_done(qp)) {
-        receiver_blame_oldest(qp);
+        if (!receiver_blame_oldest(qp))
+            qp->demanded = status & 31;
         enter_error(qp, 0, NO_STATUS, status, now);
     } else {
         enter_error(qp, sender_oldest(qp), status, NO_STATUS, now);
@@ -285,7 +287,11 @@ void qp_notice_posts(struct oche_qp *qp, oche_time now)
 
     sender_notice_posts(qp, now);
     if (OCHE_UNLIKELY(state == OCHE_QP_ERR || state == OCHE_QP_SQE)) {
-        sender_flush(qp, 0, NO_STATUS, now);
+        const enum oche_status demanded = (enum oche_status)qp->demanded;
+
+        if (!sender_is_done(qp))
+            qp->demanded = NO_STATUS;
+        sender_flush(qp, sender_oldest(qp), demanded, now);
         if (state == OCHE_QP_ERR)
             receiver_flush(qp, NO_STATUS, now);
         return;

@@ -49,10 +49,10 @@ void receiver_set_retries(struct oche_qp *qp, const struct oche_qp_connection *c
 /* Answers no more. Returns true if a NAK that reports a fatal error has still to leave. */
 bool receiver_stop(struct oche_qp *qp);
 /*
- * Makes the oldest receive the one that fails in receiver_flush. A shared receive queue's receives
- * belong to no queue pair, and none of them fails.
+ * Makes the oldest receive the one that fails in receiver_flush. Returns false if there is none, or
+ * only those of a shared receive queue, which belong to no queue pair.
  */
-void receiver_blame_oldest(struct oche_qp *qp);
+bool receiver_blame_oldest(struct oche_qp *qp);
 /*
  * Completes all receives as flushed. If `status` is not OCHE_STATUS_SUCCESS, a receive in progress
  * completes with `status` instead.

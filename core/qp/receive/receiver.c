@@ -220,13 +220,15 @@ bool receiver_stop(struct oche_qp *qp)
     return (qp->control & CONTROL_NAK) && half->nak_syndrome > OCHE_SYNDROME_NAK_SEQUENCE;
 }
 
-void receiver_blame_oldest(struct oche_qp *qp)
+bool receiver_blame_oldest(struct oche_qp *qp)
 {
     struct receiver *half = rcv(qp);
 
-    if (!receiver_shares(qp))
-        half->recv_taken =
-            half->recv_head != atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
+    if (receiver_shares(qp))
+        return false;
+    half->recv_taken =
+        half->recv_head != atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
+    return half->recv_taken;
 }
 
 void receiver_flush(struct oche_qp *qp, enum oche_status status, oche_time now)

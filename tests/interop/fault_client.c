@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program in which `oche fault` makes faults (faults.py): two connected queue pairs of one device
+ * write to each other all the time. It prints a line for all that verbs tell it:
+ *
+ *     ready QPN            the queue pairs are connected, again after each error
+ *     wc STATUS CAUSE      a completion that is no success; flushed ones are only counted
+ *     event NAME           an asynchronous event
+ *     port STATE           the port's state, when it changes
+ *     reg_mr ERRNO         after the word "reg" on standard input; 0: it worked
+ *
+ * It ends when standard input does.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BYTES 4096
+
+static struct ibv_context *context;
+static struct ibv_pd *pd;
+static struct ibv_mr *mr;
+static struct ibv_cq *cq;
+static struct ibv_qp *qps[2];
+static char memory[2 * BYTES];
+
+static void need(int truth, const char *what)
+{
+    if (truth)
+        return;
+    printf("failed %s %d\n", what, errno);
+    exit(1);
+}
+
+static void *hear_events(void *argument)
+{
+    struct ibv_async_event event;
+
+    (void)argument;
+    while (ibv_get_async_event(context, &event) == 0) {
+        printf("event %s\n", ibv_event_type_str(event.event_type));
+        fflush(stdout);
+        ibv_ack_async_event(&event);
+    }
+    return NULL;
+}
+
+/* ---- queue pairs ---- */
+
+static struct ibv_qp *make_qp(void)
+{
+    struct ibv_qp_init_attr attr = {
+        .send_cq = cq,
+        .recv_cq = cq,
+        .qp_type = IBV_QPT_RC,
+        .cap = {.max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1, .max_recv_sge = 1}};
+
+    return ibv_create_qp(pd, &attr);
+}
+
+static int connect_qp(struct ibv_qp *qp, const struct ibv_qp *peer)
+{
+    struct ibv_qp_attr init = {
+        .qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
+    struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR,
+                              .path_mtu = IBV_MTU_1024,
+                              .dest_qp_num = peer->qp_num,
+                              .min_rnr_timer = 12,
+                              .ah_attr = {.is_global = 1, .port_num = 1}};
+    struct ibv_qp_attr rts = {
+        .qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7};
+
+    if (ibv_query_gid(context, 1, 0, &rtr.ah_attr.grh.dgid) != 0)
+        return -1;
+    if (ibv_modify_qp(qp, &init,
+                      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) != 0 ||
+        ibv_modify_qp(qp, &rtr,
+                      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                          IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) != 0)
+        return -1;
+    return ibv_modify_qp(qp, &rts,
+                         IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                             IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+}
+
+/* Connects new queue pairs. Returns false if the device is no longer there. */
+static int begin(void)
+{
+    for (int i = 0; i < 2; i++) {
+        if (qps[i] != NULL)
+            ibv_destroy_qp(qps[i]);
+        qps[i] = make_qp();
+    }
+    if (qps[0] == NULL || qps[1] == NULL || connect_qp(qps[0], qps[1]) != 0 ||
+        connect_qp(qps[1], qps[0]) != 0) {
+        printf("gone %d\n", errno);
+        return 0;
+    }
+    printf("ready %u\n", qps[0]->qp_num);
+    return 1;
+}
+
+static int post(struct ibv_qp *qp)
+{
+    struct ibv_sge sge = {(uintptr_t)memory, BYTES, mr->lkey};
+    struct ibv_send_wr wr = {.sg_list = &sge,
+                             .num_sge = 1,
+                             .opcode = IBV_WR_RDMA_WRITE,
+                             .send_flags = IBV_SEND_SIGNALED,
+                             .wr.rdma = {(uintptr_t)memory + BYTES, mr->rkey}},
+                       *bad;
+
+    return ibv_post_send(qp, &wr, &bad);
+}
+
+/* Polls until a write has ended, for at most a moment. Returns 1: success; 0: nothing; -1: error.
+ */
+static int finish(int *flushed)
+{
+    struct ibv_wc wc;
+    const int count = ibv_poll_cq(cq, 1, &wc);
+
+    if (count <= 0)
+        return 0;
+    if (wc.status == IBV_WC_SUCCESS)
+        return 1;
+    if (wc.status == IBV_WC_WR_FLUSH_ERR && *flushed)
+        return 0;
+    *flushed = wc.status == IBV_WC_WR_FLUSH_ERR;
+    printf("wc %d %u\n", wc.status, wc.vendor_err);
+    return -1;
+}
+
+/* ---- standard input ---- */
+
+static void tell_port(void)
+{
+    static int last = -1;
+    struct ibv_port_attr port;
+    const int error = ibv_query_port(context, 1, &port);
+    const int state = error != 0 ? -error : (int)port.state;
+
+    if (state != last)
+        printf("port %s\n", error != 0 ? strerror(error) : ibv_port_state_str(port.state));
+    last = state;
+}
+
+/* Returns false at the end of the input. */
+static int hear_input(void)
+{
+    struct pollfd in = {.fd = 0, .events = POLLIN};
+    char word[16];
+    ssize_t count;
+
+    if (poll(&in, 1, 0) <= 0)
+        return 1;
+    count = read(0, word, sizeof(word));
+    if (count <= 0)
+        return 0;
+    if (strncmp(word, "reg", 3) == 0) {
+        struct ibv_mr *more = ibv_reg_mr(pd, memory, BYTES, 0);
+
+        printf("reg_mr %d\n", more != NULL ? 0 : errno);
+        if (more != NULL)
+            ibv_dereg_mr(more);
+    }
+    return 1;
+}
+
+int main(void)
+{
+    struct ibv_device **devices = ibv_get_device_list(NULL);
+    int alive, under_way = 0, flushed = 0;
+    pthread_t thread;
+
+    need(devices != NULL && devices[0] != NULL, "devices");
+    context = ibv_open_device(devices[0]);
+    need(context != NULL, "ibv_open_device");
+    pd = ibv_alloc_pd(context);
+    need(pd != NULL, "ibv_alloc_pd");
+    mr = ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+    need(mr != NULL, "ibv_reg_mr");
+    cq = ibv_create_cq(context, 64, NULL, NULL, 0);
+    need(cq != NULL, "ibv_create_cq");
+    need(pthread_create(&thread, NULL, hear_events, NULL) == 0, "pthread_create");
+    for (alive = begin(); hear_input(); fflush(stdout)) {
+        int ended;
+
+        tell_port();
+        if (!alive) {
+            usleep(1000);
+            continue;
+        }
+        if (under_way == 0) {
+            if (post(qps[0]) != 0) {
+                printf("gone %d\n", errno);
+                alive = 0;
+                continue;
+            }
+            under_way = 1;
+        }
+        ended = finish(&flushed);
+        if (ended != 0)
+            under_way = 0;
+        if (ended < 0)
+            alive = begin();
+    }
+    _exit(0); /* a device that has vanished cannot be taken apart */
+}

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`oche fault` and `oche exec --fail` on a program that writes all the time: it sees each fault as
+verbs tell it, and goes on when the fault is over. Words that are wrong get one line and status 2;
+other users, and programs with --view=off, are not reached.
+
+usage: faults.py OCHE FAULT_CLIENT
+"""
+import json
+import queue
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import pairs
+
+OCHE, CLIENT = sys.argv[1], sys.argv[2]
+# name of a status, and its number in enum ibv_wc_status
+STATUSES = {"loc-len": 1, "loc-qp-op": 2, "loc-prot": 4, "flush": 5, "mw-bind": 6, "bad-resp": 7,
+            "loc-access": 8, "rem-inv-req": 9, "rem-access": 10, "rem-op": 11, "retry-exc": 12,
+            "rnr-retry-exc": 13, "rem-abort": 16, "fatal": 19, "resp-timeout": 20, "general": 21}
+BAD = [(["loss=2"], "loss: 2 is out of range"), (["los=1"], "did you mean loss?"),
+       (["loss=1", "for", "ever"], "a time is meant"), (["loss=1", "during", "3s"], '"for TIME"'),
+       (["in"], "a word is missing"), (["192.0.2:loss=1"], "not an IP address"),
+       (["kill-qp"], "a word is missing"), (["kill-qp", "x"], "a queue pair's number"),
+       (["kill-qp", "0x1000000"], "a queue pair's number"), (["kill-qp", "all", "bad"], "a status"),
+       (["fail", "reg_mr"], "which call?"), (["fail", "fly=1"], "no call that can fail"),
+       (["port-up", "now"], "one word too many"), (["explode"], "a fault is meant"),
+       (["loss=0.1,seed=3"], "seed: cannot be changed"), (["ecn=1KB..2KB"], "without rate"),
+       (["\x1b[31m"], "\\x1b[31m")]
+
+
+def must(truth, *what):
+    if not truth:
+        pairs.fail(*what)
+
+
+class Program:
+    """fault_client under oche exec, whose lines are waited for."""
+
+    def __init__(self, folder, *options):
+        self.process = subprocess.Popen(
+            [OCHE, "exec", "--device", pairs.SERVER, f"--view={folder}", *options, "--", CLIENT],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.lines = queue.Queue()
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.put(line.rstrip("\n"))
+
+    def until(self, pattern):
+        """Returns the first line from now on that fits."""
+        end, seen = time.monotonic() + pairs.LIMIT, []
+        while time.monotonic() < end:
+            try:
+                seen.append(self.lines.get(timeout=1))
+            except queue.Empty:
+                if self.process.poll() is not None:
+                    break
+                continue
+            if re.fullmatch(pattern, seen[-1]):
+                return seen[-1]
+        return pairs.fail(pattern, "did not come; there came", seen)
+
+    def say(self, word):
+        self.process.stdin.write(word + "\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=pairs.LIMIT)
+
+
+def fault(folder, *words, status=0):
+    done = subprocess.run([OCHE, "fault", f"--view={folder}", *words], text=True, check=False,
+                          capture_output=True, timeout=pairs.LIMIT)
+    must(done.returncode == status, words, "status", done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def reachable(folder):
+    """The library's own thread makes the process known, a moment after the device is open."""
+    end = time.monotonic() + pairs.LIMIT
+    while subprocess.run([OCHE, "fault", f"--view={folder}", "all", "restore"], check=False,
+                         capture_output=True, timeout=pairs.LIMIT).returncode != 0:
+        must(time.monotonic() < end, "not reachable")
+
+
+def errors(folder, program):
+    for name, number in STATUSES.items():
+        fault(folder, "all", "kill-qp", "all", name)
+        program.until(f"wc {number} 17")
+        program.until(r"ready \d+")
+    fault(folder, "fault_client", "kill-qp", "all")  # without a status: retries exceeded
+    program.until("wc 12 17")
+    number = program.until(r"ready \d+").split()[1]
+    fault(folder, pairs.SERVER, "kill-qp", hex(int(number)), "rem-op")
+    program.until("wc 11 17")
+    number = program.until(r"ready \d+").split()[1]
+    must("no queue pair 0x5" in fault(folder, "all", "kill-qp", "5", status=1).stderr, "no such one")
+    for word, event in (("path-migrated", "path migrated"),
+                        ("path-migration-failed", "path migration request error")):
+        fault(folder, "all", word, number)
+        program.until(f"event {event}")
+
+
+def port(folder, program):
+    fault(folder, "all", "port-down")
+    program.until("event port error")
+    program.until("port down")
+    fault(folder, "all", "loss=0")  # a change of links does not bring it up
+    program.until("wc 12 2")  # no packet passes: retries are used up
+    fault(folder, "all", "port-up")
+    program.until("port active")
+    fault(folder, "all", "port-down", "for", "300ms")
+    program.until("port down")
+    program.until("port active")
+
+
+def calls(folder, program):
+    program.say("reg")
+    program.until("reg_mr 0")
+    fault(folder, "all", "fail", "reg_mr=2:EAGAIN")
+    for word in ("reg_mr 0", "reg_mr 11", "reg_mr 0"):
+        program.say("reg")
+        program.until(word)
+    fault(folder, "all", "fail", "reg_mr=1..")
+    program.say("reg")
+    program.until("reg_mr 12")
+    fault(folder, "all", "restore")
+    program.say("reg")
+    program.until("reg_mr 0")
+
+
+def links(folder, program):
+    """A partition lasts as long as it was asked to; JSON says when it began."""
+    before = time.time_ns()
+    done = fault(folder, "partition", pairs.SERVER, pairs.SERVER, "for", "3s", "--json")
+    told = json.loads(done.stdout)["processes"]
+    must(all(one["done"] and before <= one["at_ns"] <= time.time_ns() for one in told), told)
+    must(told[0]["pid"] == program.process.pid and told[0]["device"] == pairs.SERVER, told)
+    program.until("wc 12 [12]")
+    fault(folder, "all", "restore")
+    fault(folder, str(program.process.pid), "in", f"{pairs.SERVER}:loss=1")
+    program.until("wc 12 [12]")
+    fault(folder, "all", "restore")
+    fault(folder, "all", "kill-qp", "all", "fatal")  # it works again, so this is the next error
+    program.until("wc 19 17")
+    program.until(r"ready \d+")
+
+
+def refused(folder):
+    for words, says in BAD:
+        done = fault(folder, "all", *words, status=2)
+        must(says in done.stderr and done.stderr.count("\n") == 1, words, done.stderr)
+    must("no running program" in fault(folder, "nobody", "loss=0", status=1).stderr, "nobody")
+    for words in (["all"], ["partition", "127.0.0.1"], ["partition", "here", "there"]):
+        must(fault(folder, *words, status=2).stderr.count("\n") == 1, words)
+    with tempfile.TemporaryDirectory() as other:  # another user's, or --view=off: not in there
+        fault(other, "all", "loss=1", status=1)
+
+
+def failing_from_the_start(folder):
+    for rule, says in (("open_device=1", "failed ibv_open_device 5"),
+                       ("reg_mr=1", "failed ibv_reg_mr 12"), ("create_cq=1..", "failed ibv_create_cq 12"),
+                       ("alloc_pd=1:ENODEV", "failed ibv_alloc_pd 19"), ("create_qp=2", "gone 12"),
+                       ("modify_qp=3", "gone .*"), ("post_send=4", "gone .*")):
+        program = Program(folder, f"--fail={rule}")
+        program.until(says)
+        program.process.kill()
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        program = Program(folder)
+        program.until(r"ready \d+")
+        reachable(folder)
+        refused(folder)
+        errors(folder, program)
+        port(folder, program)
+        calls(folder, program)
+        links(folder, program)
+        fault(folder, "all", "device-fatal")
+        program.until("event local catastrophic error")
+        program.until("port Input/output error")
+        program.until(r"gone \d+")
+        must("vanished" in fault(folder, "all", "restore", status=1).stderr, "for good")
+        program.end()
+        failing_from_the_start(folder)
+    print("ok")
+
+
+main()
