@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program in which `oche fault` makes faults (faults.py): two connected queue pairs of one device
- * write to each other all the time. It prints a line for all that verbs tell it:
+ * A program in which `oche fault` makes faults (faults.py, fault_storm.py): PAIRS pairs of
+ * connected queue pairs of one device, 1 by default, write to each other all the time. It prints a
+ * line for all that verbs tell it:
  *
- *     ready QPN            the queue pairs are connected, again after each error
- *     wc STATUS CAUSE      a completion that is no success; flushed ones are only counted
+ *     ready QPN            the queue pairs of a pair are connected, again after each error
+ *     wc STATUS CAUSE      a completion that is no success
  *     event NAME           an asynchronous event
  *     port STATE           the port's state, when it changes
  *     reg_mr ERRNO         after the word "reg" on standard input; 0: it worked
+ *     counts N N ...       after the word "count": how often each pair has written
  *
  * It ends when standard input does.
  */
@@ -20,14 +22,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BYTES 4096
+#define BYTES      4096
+#define MOST_PAIRS 64
+#define SLOW_US    200 /* between two looks, with several pairs: a machine may run many processes */
 
 static struct ibv_context *context;
 static struct ibv_pd *pd;
 static struct ibv_mr *mr;
 static struct ibv_cq *cq;
-static struct ibv_qp *qps[2];
 static char memory[2 * BYTES];
+
+static struct pair {
+    struct ibv_qp *qps[2];
+    int alive, under_way;
+    unsigned long written;
+} pairs[MOST_PAIRS];
+static int pair_count = 1;
 
 static void need(int truth, const char *what)
 {
@@ -88,9 +98,12 @@ static int connect_qp(struct ibv_qp *qp, const struct ibv_qp *peer)
                              IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 }
 
-/* Connects new queue pairs. Returns false if the device is no longer there. */
-static int begin(void)
+/* Connects new queue pairs. Without them, as calls fail, the pair tries again later. */
+static void begin(struct pair *pair)
 {
+    struct ibv_qp **qps = pair->qps;
+
+    pair->alive = pair->under_way = 0;
     for (int i = 0; i < 2; i++) {
         if (qps[i] != NULL)
             ibv_destroy_qp(qps[i]);
@@ -99,41 +112,54 @@ static int begin(void)
     if (qps[0] == NULL || qps[1] == NULL || connect_qp(qps[0], qps[1]) != 0 ||
         connect_qp(qps[1], qps[0]) != 0) {
         printf("gone %d\n", errno);
-        return 0;
+        return;
     }
+    pair->alive = 1;
     printf("ready %u\n", qps[0]->qp_num);
-    return 1;
 }
 
-static int post(struct ibv_qp *qp)
+static int post(struct pair *pair)
 {
     struct ibv_sge sge = {(uintptr_t)memory, BYTES, mr->lkey};
-    struct ibv_send_wr wr = {.sg_list = &sge,
+    struct ibv_send_wr wr = {.wr_id = (uintptr_t)pair,
+                             .sg_list = &sge,
                              .num_sge = 1,
                              .opcode = IBV_WR_RDMA_WRITE,
                              .send_flags = IBV_SEND_SIGNALED,
                              .wr.rdma = {(uintptr_t)memory + BYTES, mr->rkey}},
                        *bad;
 
-    return ibv_post_send(qp, &wr, &bad);
+    return ibv_post_send(pair->qps[0], &wr, &bad);
 }
 
-/* Polls until a write has ended, for at most a moment. Returns 1: success; 0: nothing; -1: error.
- */
-static int finish(int *flushed)
+/* Handles the completions that are there. */
+static void poll_all(void)
 {
     struct ibv_wc wc;
-    const int count = ibv_poll_cq(cq, 1, &wc);
 
-    if (count <= 0)
-        return 0;
-    if (wc.status == IBV_WC_SUCCESS)
-        return 1;
-    if (wc.status == IBV_WC_WR_FLUSH_ERR && *flushed)
-        return 0;
-    *flushed = wc.status == IBV_WC_WR_FLUSH_ERR;
-    printf("wc %d %u\n", wc.status, wc.vendor_err);
-    return -1;
+    while (ibv_poll_cq(cq, 1, &wc) > 0) {
+        struct pair *pair = (struct pair *)(uintptr_t)wc.wr_id;
+
+        pair->under_way = 0;
+        if (wc.status == IBV_WC_SUCCESS) {
+            pair->written++;
+            continue;
+        }
+        printf("wc %d %u\n", wc.status, wc.vendor_err);
+        begin(pair);
+    }
+}
+
+/* Posts the next write of a pair, if its last one has ended. */
+static void go_on(struct pair *pair)
+{
+    if (!pair->alive || pair->under_way)
+        return;
+    pair->under_way = 1;
+    if (post(pair) == 0)
+        return;
+    printf("gone %d\n", errno);
+    pair->alive = pair->under_way = 0;
 }
 
 /* ---- standard input ---- */
@@ -168,16 +194,31 @@ static int hear_input(void)
         printf("reg_mr %d\n", more != NULL ? 0 : errno);
         if (more != NULL)
             ibv_dereg_mr(more);
+    } else if (strncmp(word, "count", 5) == 0) {
+        printf("counts");
+        for (int i = 0; i < pair_count; i++)
+            printf(" %lu", pairs[i].written);
+        printf("\n");
     }
     return 1;
 }
 
-int main(void)
+/* Pairs that could not connect try again, if there are several: calls may have failed on demand. */
+static void try_again(void)
+{
+    for (int i = 0; pair_count > 1 && i < pair_count; i++)
+        if (!pairs[i].alive)
+            begin(&pairs[i]);
+}
+
+int main(int argc, char **argv)
 {
     struct ibv_device **devices = ibv_get_device_list(NULL);
-    int alive, under_way = 0, flushed = 0;
     pthread_t thread;
 
+    if (argc > 1)
+        pair_count = atoi(argv[1]);
+    need(pair_count > 0 && pair_count <= MOST_PAIRS, "the number of pairs");
     need(devices != NULL && devices[0] != NULL, "devices");
     context = ibv_open_device(devices[0]);
     need(context != NULL, "ibv_open_device");
@@ -185,30 +226,20 @@ int main(void)
     need(pd != NULL, "ibv_alloc_pd");
     mr = ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
     need(mr != NULL, "ibv_reg_mr");
-    cq = ibv_create_cq(context, 64, NULL, NULL, 0);
+    cq = ibv_create_cq(context, 4 * MOST_PAIRS, NULL, NULL, 0);
     need(cq != NULL, "ibv_create_cq");
     need(pthread_create(&thread, NULL, hear_events, NULL) == 0, "pthread_create");
-    for (alive = begin(); hear_input(); fflush(stdout)) {
-        int ended;
-
+    for (int i = 0; i < pair_count; i++)
+        begin(&pairs[i]);
+    for (unsigned long rounds = 0; hear_input(); rounds++, fflush(stdout)) {
         tell_port();
-        if (!alive) {
-            usleep(1000);
-            continue;
-        }
-        if (under_way == 0) {
-            if (post(qps[0]) != 0) {
-                printf("gone %d\n", errno);
-                alive = 0;
-                continue;
-            }
-            under_way = 1;
-        }
-        ended = finish(&flushed);
-        if (ended != 0)
-            under_way = 0;
-        if (ended < 0)
-            alive = begin();
+        for (int i = 0; i < pair_count; i++)
+            go_on(&pairs[i]);
+        poll_all();
+        if (rounds % 1000 == 0)
+            try_again();
+        if (pair_count > 1 || !pairs[0].alive)
+            usleep(SLOW_US);
     }
     _exit(0); /* a device that has vanished cannot be taken apart */
 }
