@@ -13,22 +13,43 @@
 #define WORDS         64
 #define MESSAGE_BYTES 300
 
+/* The parameters of a scheme. */
+struct tables {
+    const struct oche_param_table *table;
+    const struct oche_param_table *wire; /* the wire's, or NULL */
+};
+
+/* Returns the number of rows. Those of `wire` follow those of `table`. */
+static size_t row_count(const struct tables *tables)
+{
+    return tables->table->count + (tables->wire != NULL ? tables->wire->count : 0);
+}
+
+static const struct oche_param *row_at(const struct tables *tables, size_t row)
+{
+    const size_t count = tables->table->count;
+
+    return row < count ? &tables->table->params[row] : &tables->wire->params[row - count];
+}
+
 /*
- * Writes the error that the table has no parameter `name`. The error names the parameter that was
+ * Writes the error that the tables have no parameter `name`. The error names the parameter that was
  * probably meant or, if no parameter is similar, all parameters.
  */
-static void no_parameter(const char *scheme, const struct oche_param_table *table, const char *name,
+static void no_parameter(const char *scheme, const struct tables *tables, const char *name,
                          struct oche_error *error)
 {
     const char *words[WORDS], *near;
-    size_t count = table->count;
+    size_t count = row_count(tables);
 
     for (size_t i = 0; i < count; i++)
-        words[i] = table->params[i].name;
-    near = oche_nearest_word(name, words, count);
-    if (table->count == 0)
+        words[i] = row_at(tables, i)->name;
+    if (count == 0) {
         oche_fail(error, "%s has no parameters", scheme);
-    else if (near != NULL)
+        return;
+    }
+    near = oche_nearest_word(name, words, count);
+    if (near != NULL)
         oche_fail(error, "%s has no parameter %s; did you mean %s?", scheme, name, near);
     else
         oche_fail(error, "%s has no parameter %s; docs/scenario-reference.md has them", scheme,
@@ -36,27 +57,31 @@ static void no_parameter(const char *scheme, const struct oche_param_table *tabl
 }
 
 /* Sets one parameter. `given` notes which parameters the text had before. */
-static bool set_param(const char *scheme, const struct oche_param_table *table, void *params,
-                      char *text, uint64_t *given, struct oche_error *error)
+static bool set_param(const char *scheme, const struct tables *tables, void *params, char *text,
+                      uint64_t *given, struct oche_error *error)
 {
+    const size_t rows = row_count(tables);
     char *equals = strchr(text, '=');
     struct oche_error what;
+    size_t row = 0;
     union oche_value value;
 
     if (equals != NULL)
         *equals = '\0';
-    const struct oche_param *param = oche_param_find(table, text);
-    if (param == NULL) {
-        no_parameter(scheme, table, text, error);
+    while (row < rows && strcmp(row_at(tables, row)->name, text) != 0)
+        row++;
+    if (row == rows) {
+        no_parameter(scheme, tables, text, error);
         return false;
     }
+    const struct oche_param *param = row_at(tables, row);
     if (equals == NULL)
         return oche_fail(error, "%s: no value; %s=VALUE is meant", text, text);
     if (param->unit == OCHE_UNIT_TEXT) /* nothing here would own the text */
         return oche_fail(error, "%s can only be set in a scenario", text);
     if (!oche_value_parse(param, equals + 1, &value, &what))
         return oche_fail(error, "%s: %s", text, what.text);
-    const uint64_t bit = UINT64_C(1) << (param - table->params);
+    const uint64_t bit = UINT64_C(1) << row;
     if (*given & bit)
         return oche_fail(error, "%s is there twice; give it once", text);
     *given |= bit;
@@ -87,20 +112,17 @@ static void read_defaults(const struct oche_param_table *table, union oche_schem
     oche_param_preset(table, preset, params);
 }
 
-/*
- * Fills in the defaults and the values in `rest` of the text. `given`: bit i: the text has row i of
- * the table.
- */
-static bool read_params(const char *scheme, const struct oche_param_table *table,
+/* Fills in the defaults and the values in `rest` of the text. `given`: bit i: it has row i. */
+static bool read_params(const char *scheme, const struct tables *tables,
                         union oche_scheme_params *params, char *rest, uint64_t *given,
                         struct oche_error *error)
 {
     *given = 0;
-    if (table->struct_bytes > sizeof(*params) || table->count > WORDS)
+    if (tables->table->struct_bytes > sizeof(*params) || row_count(tables) > WORDS)
         return oche_fail(error, "%s: too many parameters", scheme);
-    read_defaults(table, params, rest != NULL ? rest : "");
+    read_defaults(tables->table, params, rest != NULL ? rest : "");
     for (char *next; (next = strtok_r(NULL, ",", &rest)) != NULL;)
-        if (!set_param(scheme, table, params, next, given, error))
+        if (!set_param(scheme, tables, params, next, given, error))
             return false;
     return true;
 }
@@ -154,7 +176,8 @@ bool oche_recovery_parse(struct oche_recovery_choice *choice, const char *text,
     if (choice->recovery == NULL)
         return oche_fail(error, "%s: no such loss recovery; there are %s", name,
                          oche_recovery_names(names, sizeof(names)));
-    if (!read_params(name, &choice->recovery->table, &choice->params, rest, &given, error))
+    const struct tables tables = {&choice->recovery->table, &choice->recovery->wire_table};
+    if (!read_params(name, &tables, &choice->params, rest, &given, error))
         return false;
     choice->free = names_preset(&choice->recovery->table, given) ? 0 : ~given;
     return true;
@@ -190,7 +213,8 @@ bool oche_cc_parse(struct oche_cc_choice *choice, const char *text, struct oche_
                          choice->cc == NULL ? ": no such congestion control"
                                             : " needs switches that no network has",
                          oche_cc_names(names, sizeof(names)));
-    if (!read_params(name, &choice->cc->table, &choice->params, rest, &given, error))
+    const struct tables tables = {&choice->cc->table, NULL};
+    if (!read_params(name, &tables, &choice->params, rest, &given, error))
         return false;
     choice->free = names_preset(&choice->cc->table, given) ? 0 : ~given;
     wrong = wrong_with(choice);
@@ -202,13 +226,14 @@ bool oche_cc_parse(struct oche_cc_choice *choice, const char *text, struct oche_
 bool oche_params_parse(const char *name, const struct oche_param_table *table,
                        union oche_scheme_params *params, const char *text, struct oche_error *error)
 {
+    const struct tables tables = {table, NULL};
     char copy[TEXT_BYTES];
     uint64_t given;
 
     if (!is_list(text, error))
         return false;
     strcpy(copy, text);
-    return read_params(name, table, params, copy, &given, error);
+    return read_params(name, &tables, params, copy, &given, error);
 }
 
 /* ---- names ---- */

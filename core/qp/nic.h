@@ -323,7 +323,8 @@ struct oche_qp_config {
      * payloads, which are then written to their places when the packets' turn comes. It must last
      * as long as the queue pair, or until oche_qp_hold_at replaces it, and its pages are used only
      * when packets are kept. Packets for which there is no room are sent again. NULL: payloads are
-     * written to their places at once.
+     * written to their places at once. Recovery may ask for that, too (recovery.h, places_at_once);
+     * then only payloads whose place is not known yet are held.
      */
     uint8_t *held;
     uint32_t held_bytes;

@@ -70,6 +70,12 @@ struct oche_recovery_scheme {
     const char *name;
     const char *paper;
     struct oche_param_table table;
+    /*
+     * Optional: further parameters in the same struct, which matter only where a program looks at
+     * its memory: on the wire. Scenarios refuse them. The default of each is 0, so that whoever
+     * knows `table` alone has it.
+     */
+    struct oche_param_table wire_table;
     size_t tx_state_bytes, rx_state_bytes;
     /*
      * True if a receiver of this scheme may restart a message, so that the sender may have to send
@@ -184,8 +190,8 @@ struct oche_recovery_scheme {
      * sender which packets these are. A scheme has all of the following hooks or none. With them it
      * must also have window_packets, which limits the number of packets kept. The extensions are
      * used once the peer has shown that it knows them (OCHE_BTH_EXTENSIONS); until then the scheme
-     * must use plain RoCEv2: no verdict PLACE, no sack. The payload of a kept packet is written to
-     * memory at once; the packet is executed when the gap is closed (core/qp/receive/placement.h).
+     * must use plain RoCEv2: no verdict PLACE, no sack. The packet is executed when the gap is
+     * closed; its payload is written to memory then, or at once (core/qp/receive/placement.h).
      */
     /*
      * The peer has shown that it knows the extensions. Called at any time, at most once per
@@ -203,6 +209,12 @@ struct oche_recovery_scheme {
     void (*placed)(struct oche_recovery_rx *rx, uint32_t psn);
     /* Receiver: returns true if packet `psn` is kept and has not been executed. */
     bool (*holds)(const struct oche_recovery_rx *rx, uint32_t psn);
+    /*
+     * Optional. Receiver: returns true if the payloads of kept packets are written to their places
+     * at once, although the queue pair has memory to hold them (oche_qp_config.held). Without the
+     * hook they are held.
+     */
+    bool (*places_at_once)(const void *params);
     /*
      * Receiver: fills in `sack`, for a NAK that is about to leave. Returns true if one SACK is too
      * small for all packets that have arrived, so that another NAK must follow.

@@ -33,7 +33,7 @@
  *     lost.
  *   - Where payloads of kept packets are written to memory at once, as in IRN, an application must
  *     not wait for the last byte of a message in memory instead of a completion. On the wire they
- *     are held until their turn comes (core/qp/receive/placement.h).
+ *     are held until their turn comes, unless memory=as_it_comes (core/qp/receive/placement.h).
  *   - Timeouts do not back off, unless they are measured. When the retries are used up, the
  *     connection's ACK timeout applies.
  *   - rto=measured takes the timeout from round trips, as TCP does (RFC 6298), for networks whose
@@ -74,6 +74,7 @@
 
 static const char *const rto_names[] = {"fixed", "measured", NULL};
 static const char *const reorder_names[] = {"none", "rack", NULL};
+static const char *const memory_names[] = {"in_order", "as_it_comes", NULL};
 
 static const struct oche_param selective_params[] = {
     OCHE_PRESET_ROW(struct oche_selective_repeat_params),
@@ -121,8 +122,23 @@ static const struct oche_param selective_params[] = {
              "rto_high"},
 };
 
+static const struct oche_param selective_wire_params[] = {
+    {OCHE_PARAM(struct oche_selective_repeat_params, memory),
+     OCHE_IS_CHOICE(OCHE_SELECTIVE_MEMORY_IN_ORDER, memory_names), .where = "irn.md#polling",
+     .help = "only for `oche exec --recovery`, as no program looks at memory in a simulation. Data "
+             "of WRITEs and SENDs behind a gap; in_order: it goes to the program's memory when the "
+             "gap is closed; as_it_comes: when it arrives, as IRN's and other adapters do it"},
+};
+
 static const struct oche_deployed in_use[] = {
     {"window", {.u = 0}}, {"rto_low", {.u = 0}}, {"rto_high", {.u = 0}}};
+
+static bool selective_places_at_once(const void *values)
+{
+    const struct oche_selective_repeat_params *params = values;
+
+    return params->memory == OCHE_SELECTIVE_MEMORY_AS_IT_COMES;
+}
 
 static void selective_fit(void *values, const struct oche_recovery_network *network)
 {
@@ -163,6 +179,7 @@ const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .paper = "IRN (Revisiting network support for RDMA, SIGCOMM 2018)",
     .table =
         OCHE_PARAM_TABLE_DEPLOYED(selective_params, struct oche_selective_repeat_params, in_use),
+    .wire_table = OCHE_PARAM_TABLE(selective_wire_params, struct oche_selective_repeat_params),
     .tx_state_bytes = sizeof(struct selective_tx),
     .rx_state_bytes = sizeof(struct selective_rx),
     .acked = selective_acked,
@@ -190,6 +207,7 @@ const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .sacked = selective_sacked,
     .placed = selective_placed,
     .holds = selective_holds,
+    .places_at_once = selective_places_at_once,
     .sack = selective_sack,
     .fit = selective_fit,
     .remark = selective_remark,

@@ -7,6 +7,7 @@
 
 enum oche_selective_rto { OCHE_SELECTIVE_RTO_FIXED, OCHE_SELECTIVE_RTO_MEASURED };
 enum oche_selective_reorder { OCHE_SELECTIVE_REORDER_NONE, OCHE_SELECTIVE_REORDER_RACK };
+enum oche_selective_memory { OCHE_SELECTIVE_MEMORY_IN_ORDER, OCHE_SELECTIVE_MEMORY_AS_IT_COMES };
 
 struct oche_selective_repeat_params {
     uint64_t window;
@@ -15,6 +16,7 @@ struct oche_selective_repeat_params {
     bool undo;
     uint32_t rto;     /* enum oche_selective_rto */
     uint32_t reorder; /* enum oche_selective_reorder */
+    uint32_t memory;  /* enum oche_selective_memory */
     uint32_t preset;  /* enum oche_preset */
 };
 

@@ -20,6 +20,7 @@ struct binder {
     enum oche_preset preset; /* the root's key `defaults` */
     const char **names;      /* keys that the root can have */
     size_t name_count;
+    const struct oche_param_table *wire; /* keys to refuse, as only the wire has them; or NULL */
     struct oche_mistakes *mistakes;
     struct oche_error error; /* error of the last mistake */
 };
@@ -178,6 +179,11 @@ static bool bind_keys(struct binder *binder, const struct oche_yaml *map,
         }
         if (is_among(node->key, others, other_count))
             continue;
+        if (binder->wire != NULL && oche_param_find(binder->wire, node->key) != NULL) {
+            ok = FAIL(binder, node, NULL,
+                      "is only for `oche exec`, as no program looks at memory here; leave it out");
+            continue;
+        }
         const char **known = calloc(table->count + other_count, sizeof(*known));
         size_t count = 0;
 
@@ -345,7 +351,10 @@ static bool bind_variant(struct binder *binder, const struct oche_section *secti
                                                                      .node = node,
                                                                      .path = path});
 
-    return bind_table(binder, map, variant->table, &section->selector, 1, bound->values);
+    binder->wire = variant->wire;
+    bool ok = bind_table(binder, map, variant->table, &section->selector, 1, bound->values);
+    binder->wire = NULL;
+    return ok;
 }
 
 /* Returns the key of a section within another: of "switch.tor" it is "tor". */

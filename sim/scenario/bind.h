@@ -20,8 +20,9 @@ struct oche_variant {
     const char *name;
     const char *help; /* one line, or NULL */
     const struct oche_param_table *table;
-    const char *more; /* a second line of help, or NULL */
-    const void *type; /* the registry's struct that describes the entry */
+    const struct oche_param_table *wire; /* keys that only the wire has, refused; NULL: none */
+    const char *more;                    /* a second line of help, or NULL */
+    const void *type;                    /* the registry's struct that describes the entry */
 };
 
 #define OCHE_MOST_INNER_SECTIONS 8 /* within one section */

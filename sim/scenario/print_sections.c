@@ -71,6 +71,8 @@ void oche_sections_print(const struct oche_section *sections, size_t section_cou
             if (variant->more != NULL)
                 fprintf(out, "      %s\n", variant->more);
             print_table(variant->table, "    ", out);
+            if (variant->wire != NULL)
+                print_table(variant->wire, "    ", out);
         }
     }
 }

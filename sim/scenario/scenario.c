@@ -109,6 +109,7 @@ static void list_registries(struct oche_schema *schema, size_t counts[4])
         schema->recoveries[i] = (struct oche_variant){.name = oche_recovery_schemes[i]->name,
                                                       .help = oche_recovery_schemes[i]->paper,
                                                       .table = &oche_recovery_schemes[i]->table,
+                                                      .wire = &oche_recovery_schemes[i]->wire_table,
                                                       .type = oche_recovery_schemes[i]};
 }
 

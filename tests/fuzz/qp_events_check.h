@@ -510,6 +510,8 @@ static inline const struct oche_recovery_scheme *qpe_scheme(uint32_t how, void *
         params->window = how & 64 ? 4 : 110;
         params->rto_low = 20 * OCHE_US;
         params->rto_high = 60 * OCHE_US;
+        params->memory =
+            how & 32 ? OCHE_SELECTIVE_MEMORY_AS_IT_COMES : OCHE_SELECTIVE_MEMORY_IN_ORDER;
     }
     return scheme;
 }

@@ -46,6 +46,7 @@ static const struct setting {
     {"selective_repeat,window=7,rto_low=30us,rto_high=60us,few_packets=0", .places = true},
     {"selective_repeat,window=65", .places = true},
     {"selective_repeat,window=4096,few_packets=1000", .places = true},
+    {"selective_repeat,memory=as_it_comes", .places = true},
     {"selective_repeat,window=20/selective_repeat,window=100", .places = true},
     {MEASURED, .places = true},
     {MEASURED ",reorder=rack",

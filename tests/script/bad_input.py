@@ -214,6 +214,9 @@ CHANGED = [
      's.yaml:10: congestion_control: "dcqnc" is not known; did you mean "dcqcn"? ('),
     ("congestion_control: dcqcn", "congestion_control: {name: dcqcn, gain: 2}",
      "s.yaml:10: congestion_control.gain: unknown key; "),
+    ("congestion_control: dcqcn", "recovery: {name: selective_repeat, memory: in_order}",
+     "s.yaml:10: recovery.memory: is only for `oche exec`, as no program looks at memory here; "
+     "leave it out"),
     ("congestion_control: dcqcn", "congestion_control: {name: dcqcn, g: 2}",
      "s.yaml:10: congestion_control.g: 2 is out of range; from "),
     ("cdf_file: sizes.cdf", "cdf_file: falls.cdf",

@@ -166,7 +166,7 @@ static struct payload_target target_of(const struct placed_packet *placed)
     };
 }
 
-/* Marks the bytes of `pieces` that have already been written by kept packets after `psn`. */
+/* Marks the bytes of `pieces` that kept packets after `psn` have already written. */
 static void find_coverage(const struct oche_qp *qp, uint32_t psn, const struct pieces *pieces,
                           uint32_t payload_bytes, struct coverage *coverage)
 {
@@ -177,10 +177,11 @@ static void find_coverage(const struct oche_qp *qp, uint32_t psn, const struct p
     if (!(qp->flags & QP_HOLDS))
         return;
     for (; oche_psn_diff(later, rcv(qp)->placed_end) < 0; later = oche_psn_add(later, 1)) {
+        const struct placed_packet *placed = placed_at(qp, later);
         struct pieces theirs;
-        if (!recovery->holds(&rcv(qp)->rx, later))
-            continue;
-        struct payload_target target = target_of(placed_at(qp, later));
+        if (!recovery->holds(&rcv(qp)->rx, later) || (placed->ext & OCHE_EXT_PAYLOAD))
+            continue; /* it is missing, or its payload is still held */
+        struct payload_target target = target_of(placed);
         if (find_pieces(qp, &target, &theirs))
             cover_overlaps(coverage, payload_bytes, pieces, &theirs);
     }
@@ -188,16 +189,27 @@ static void find_coverage(const struct oche_qp *qp, uint32_t psn, const struct p
 
 /* ---- writing ---- */
 
-static void write_piece(const struct oche_nic *nic, const struct piece *piece, uint32_t from,
-                        uint32_t bytes, const uint8_t *payload)
+/* A payload on its way to memory. */
+struct writing {
+    const struct oche_nic *nic;
+    const uint8_t *payload;
+    bool posted; /* the program has posted the memory: a receive */
+};
+
+static void write_piece(const struct writing *w, const struct piece *piece, uint32_t from,
+                        uint32_t bytes)
 {
-    nic->port->write(nic->port_context, piece->region, piece->offset + (from - piece->from),
-                     payload + from, bytes);
+    const struct oche_nic_port *port = w->nic->port;
+    const bool posted = w->posted && port->write_posted != NULL;
+
+    (posted ? port->write_posted : port->write)(w->nic->port_context, piece->region,
+                                                piece->offset + (from - piece->from),
+                                                w->payload + from, bytes);
 }
 
 /* Writes the bytes of the piece that are not marked. */
-static void write_uncovered(const struct oche_nic *nic, const struct piece *piece,
-                            const struct coverage *coverage, const uint8_t *payload)
+static void write_uncovered(const struct writing *w, const struct piece *piece,
+                            const struct coverage *coverage)
 {
     uint32_t end = piece->from + piece->bytes, run = piece->from;
 
@@ -205,16 +217,17 @@ static void write_uncovered(const struct oche_nic *nic, const struct piece *piec
         if (!(coverage->words[i / 64] >> i % 64 & 1))
             continue;
         if (i > run)
-            write_piece(nic, piece, run, i - run, payload);
+            write_piece(w, piece, run, i - run);
         run = i + 1;
     }
     if (end > run)
-        write_piece(nic, piece, run, end - run, payload);
+        write_piece(w, piece, run, end - run);
 }
 
 bool placement_write(const struct oche_qp *qp, uint32_t psn, const struct payload_target *target,
                      const uint8_t *payload)
 {
+    const struct writing w = {.nic = qp->nic, .payload = payload, .posted = target->send};
     struct coverage coverage;
     struct pieces pieces;
 
@@ -224,9 +237,9 @@ bool placement_write(const struct oche_qp *qp, uint32_t psn, const struct payloa
     for (uint32_t i = 0; i < pieces.count; i++) {
         const struct piece *piece = &pieces.piece[i];
         if (coverage.any)
-            write_uncovered(qp->nic, piece, &coverage, payload);
+            write_uncovered(&w, piece, &coverage);
         else
-            write_piece(qp->nic, piece, piece->from, piece->bytes, payload);
+            write_piece(&w, piece, piece->from, piece->bytes);
     }
     return true;
 }
@@ -236,6 +249,17 @@ bool placement_write(const struct oche_qp *qp, uint32_t psn, const struct payloa
 static bool is_write(const struct oche_opcode_row *row)
 {
     return row->operation == OCHE_OPERATION_WRITE;
+}
+
+/*
+ * True if the packet's payload is held until its turn comes: always, where it is not to be placed
+ * at once; otherwise if its place is not known.
+ */
+static bool is_held(const struct oche_qp *qp, const struct oche_opcode_row *row)
+{
+    if (rcv(qp)->held == NULL)
+        return false;
+    return !rcv(qp)->places_at_once || (rcv(qp)->srq != NULL && !is_write(row));
 }
 
 /*
@@ -301,7 +325,7 @@ static enum placement may_keep(struct oche_qp *qp, const struct oche_packet *pac
     if (!(row->flags & OCHE_OP_PAYLOAD) ||
         !(row->flags & (write ? OCHE_OP_HAS(RETH) : OCHE_OP_HAS(PLACE))))
         return PLACEMENT_NOT_NOW; /* the packet does not say where its payload goes */
-    if (rcv(qp)->held != NULL && !has_room(qp, packet->psn))
+    if (is_held(qp, row) && !has_room(qp, packet->psn))
         return PLACEMENT_NOT_NOW;
     if (!(packet->ext & (write ? OCHE_EXT_RETH : OCHE_EXT_SCHEME)) || !length_ok(qp, packet, row))
         return PLACEMENT_WRONG;
@@ -332,13 +356,13 @@ static struct placed_packet *note(struct oche_qp *qp, const struct oche_packet *
 
 /* Returns false if the payload cannot be written to its place. */
 static bool keep_payload(struct oche_qp *qp, const struct oche_packet *packet,
-                         struct placed_packet *placed)
+                         const struct oche_opcode_row *row, struct placed_packet *placed)
 {
     const struct payload_target target = target_of(placed);
 
     if (qp->nic->port->write == NULL || !(packet->ext & OCHE_EXT_PAYLOAD))
         return true;
-    if (rcv(qp)->held == NULL)
+    if (!is_held(qp, row))
         return placement_write(qp, packet->psn, &target, packet->payload);
     placed->ext |= OCHE_EXT_PAYLOAD;
     memcpy(held_at(qp, packet->psn), packet->payload, packet->payload_bytes);
@@ -355,7 +379,7 @@ enum placement placement_keep(struct oche_qp *qp, const struct oche_packet *pack
         return placement;
     if (!(qp->flags & QP_HOLDS))
         rcv(qp)->held_base = (uint16_t)rcv(qp)->rx.epsn;
-    if (!keep_payload(qp, packet, note(qp, packet)))
+    if (!keep_payload(qp, packet, row, note(qp, packet)))
         return PLACEMENT_WRONG;
     if (!(qp->flags & QP_HOLDS) || oche_psn_diff(end, rcv(qp)->placed_end) > 0)
         rcv(qp)->placed_end = end;

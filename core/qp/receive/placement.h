@@ -4,14 +4,18 @@
  * entry per PSN, until the gap is closed and the packet is executed in its turn (responder.c). The
  * payload is written to its final place at once, as in IRN, or held until then, too, where the
  * queue pair has memory for that (oche_qp_config.held): for programs that wait for the last byte of
- * a message in memory. IRN (irn.md#placement) says which facts a packet must carry for the former;
+ * a message in memory. Recovery may ask for the former although there is memory
+ * (places_at_once); then only SENDs that will take a shared receive are held, as their place is not
+ * known yet. IRN (irn.md#placement) says which facts a packet must carry to be placed at once;
  * core/wire/extension.h defines the headers.
  *
  * A packet is kept only if it could be executed now: a WRITE if its length, key, bounds and
  * permission are right, a SEND if the receive that it names is posted and large enough, or if it
  * will take a shared one and its payload is held. Any other
  * packet is dropped and must be sent again, so errors are found and answered in PSN order. READ
- * requests and atomics are never kept.
+ * requests and atomics are never kept. A WRITE that is placed at once may reach memory before an
+ * earlier READ or atomic is executed. A requester that minds gives it a fence, so that it leaves
+ * only after the answer.
  *
  * In the end memory is as if all packets had come in order, even if several write to the same
  * place: when a packet fills a gap, its write skips the bytes that kept packets of later PSNs have

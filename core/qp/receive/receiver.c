@@ -75,6 +75,7 @@ static void set_memory(struct oche_qp *qp, const struct oche_qp_config *config, 
 
 void receiver_create(struct oche_qp *qp, const struct oche_qp_config *config, size_t from)
 {
+    const struct oche_recovery_scheme *recovery = qp->nic->recovery;
     struct receiver *half = rcv(qp);
 
     set_memory(qp, config, from);
@@ -82,6 +83,9 @@ void receiver_create(struct oche_qp *qp, const struct oche_qp_config *config, si
         qp->flags |= QP_TELLS_CREDITS;
     half->held = half->placed != NULL ? config->held : NULL;
     half->held_bytes = config->held_bytes;
+    half->places_at_once =
+        half->held == NULL || (recovery->places_at_once != NULL &&
+                               recovery->places_at_once(qp->nic->config.recovery_params));
     half->recv_pd = config->pd;
     half->srq = config->srq;
     if (half->srq != NULL) {

@@ -39,9 +39,11 @@ struct receiver {
     uint32_t recv_pd;      /* protection domain of receives: that of the SRQ, or pd */
     uint16_t max_recv_sge; /* at most OCHE_MAX_SGE */
     uint16_t recv_entry_bytes;
-    uint16_t access;       /* oche_qp_config.access */
-    bool recv_taken;       /* the receive at recv_head belongs to the message in progress */
-    uint8_t min_rnr_timer; /* a code of 5 bits */
+    uint16_t access;           /* oche_qp_config.access */
+    bool recv_taken;           /* the receive at recv_head belongs to the message in progress */
+    uint8_t min_rnr_timer : 5; /* a code */
+    /* payloads behind a gap are written to their places as they come */
+    bool places_at_once : 1;
     uint32_t nak_psn;
     struct response *responses;
 

@@ -384,7 +384,7 @@ static enum verdict move_payload(struct arrival *a)
     const struct oche_packet *packet = a->packet;
     uint32_t bytes = packet->payload_bytes;
 
-    if (OCHE_UNLIKELY(qp->flags & QP_HOLDS) && rcv(qp)->held == NULL)
+    if (OCHE_UNLIKELY(qp->flags & QP_HOLDS) && rcv(qp)->places_at_once)
         return move_payload_around(a);
     if (rcv(qp)->operation == OCHE_OPERATION_SEND) {
         const struct recv_entry *entry = recv_at(qp, rcv(qp)->recv_head);

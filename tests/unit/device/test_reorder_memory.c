@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory for payloads behind a gap: little at first, more when something has come that had no room.
- * The data is right with it, and right without it where the system gives none.
+ * The data is right with it, and right without it where the system gives none. Where data goes to
+ * its place as it comes, no memory is needed.
  */
 #include "tests/support/losing.h"
 #include "tests/unit/device/pair.h"
@@ -56,10 +57,20 @@ static void transfer(struct pair *pair, uint8_t opcode, unsigned seed)
     assert_memory_equal(pair->a.memory, pair->b.memory, BYTES);
 }
 
+static struct oche_selective_repeat_params params_of(uint32_t memory)
+{
+    struct oche_selective_repeat_params params;
+
+    oche_param_defaults(&oche_recovery_selective_repeat.table, &params);
+    params.window = 1024;
+    params.memory = memory;
+    return params;
+}
+
 /* Transfers until memory was asked for, and some more. Returns how often it was. */
 static unsigned run(uint8_t opcode, bool refused)
 {
-    struct oche_selective_repeat_params params;
+    const struct oche_selective_repeat_params params = params_of(OCHE_SELECTIVE_MEMORY_IN_ORDER);
     const struct oche_device_config config = {.cc = &wide_window,
                                               .recovery = &oche_recovery_selective_repeat,
                                               .recovery_params = &params,
@@ -67,8 +78,6 @@ static unsigned run(uint8_t opcode, bool refused)
                                               .seed = 1};
     struct pair pair;
 
-    oche_param_defaults(&oche_recovery_selective_repeat.table, &params);
-    params.window = 1024;
     refuses = refused;
     asked = 0;
     pair_open(&pair, &config, OCHE_TRANSPORT_RC);
@@ -95,9 +104,37 @@ static void reads(void **state)
     assert_true(run(OCHE_WORK_READ, true) >= 1);
 }
 
+static void as_it_comes(void **state)
+{
+    const struct oche_selective_repeat_params params = params_of(OCHE_SELECTIVE_MEMORY_AS_IT_COMES);
+    const struct oche_device_config config = {.recovery = &oche_recovery_selective_repeat,
+                                              .recovery_params = &params,
+                                              .links = losing(OCHE_LINK_OUT, 3000),
+                                              .seed = 1};
+    struct oche_device_stats stats = {0};
+    struct pair pair;
+
+    (void)state;
+    refuses = false;
+    asked = 0;
+    pair_open(&pair, &config, OCHE_TRANSPORT_RC);
+    pair_be_patient(&pair);
+    for (unsigned round = 0; round < ROUNDS && stats.nic.placed_packets < 200; round++) {
+        transfer(&pair, OCHE_WORK_WRITE, round + 1);
+        oche_device_stats(pair.b.device, &stats);
+    }
+    pair_close(&pair);
+    assert_true(stats.nic.placed_packets >= 200); /* more than the first memory has room for */
+    assert_int_equal(asked, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(writes), cmocka_unit_test(reads)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writes),
+        cmocka_unit_test(reads),
+        cmocka_unit_test(as_it_comes),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -219,6 +219,33 @@ static void test_all(void **state)
     }
 }
 
+/* Parameters that only the wire has: in the same struct, 0 by default, and no key of a scenario. */
+static void test_wire_alone(void **state)
+{
+    struct oche_recovery_choice recovery;
+    struct oche_error error;
+
+    (void)state;
+    for (size_t i = 0; i < oche_recovery_scheme_count; i++) {
+        const struct oche_param_table *table = &oche_recovery_schemes[i]->table;
+        const struct oche_param_table *wire = &oche_recovery_schemes[i]->wire_table;
+
+        assert_true(wire->count == 0 || wire->struct_bytes == table->struct_bytes);
+        for (size_t k = 0; k < wire->count; k++) {
+            assert_int_equal(wire->params[k].preset.u, 0);
+            assert_null(oche_param_find(table, wire->params[k].name));
+        }
+    }
+    assert_true(oche_recovery_parse(&recovery, "selective_repeat", &error));
+    assert_false(recovery.recovery->places_at_once(&recovery.params));
+    assert_true(oche_recovery_parse(
+        &recovery, "selective_repeat,preset=paper,memory=as_it_comes,window=9", &error));
+    assert_true(recovery.recovery->places_at_once(&recovery.params));
+    assert_int_equal(number(&recovery.recovery->table, "window", &recovery.params), 9);
+    assert_true(oche_recovery_parse(&recovery, "selective_repeat,memory=in_order", &error));
+    assert_false(recovery.recovery->places_at_once(&recovery.params));
+}
+
 static void test_wrong(void **state)
 {
     static const struct {
@@ -253,6 +280,15 @@ static void test_wrong(void **state)
             fail_msg("%s: %s", wrong[i].text, error.text);
         assert_null(strchr(error.text, '\n'));
     }
+    assert_false(oche_recovery_parse(&recovery, "selective_repeat,memory=ordered", &error));
+    assert_non_null(strstr(error.text, "in_order, as_it_comes"));
+    assert_false(oche_recovery_parse(&recovery, "selective_repeat,memry=in_order", &error));
+    assert_non_null(strstr(error.text, "did you mean memory?"));
+    assert_false(oche_recovery_parse(
+        &recovery, "selective_repeat,memory=in_order,undo=true,memory=in_order", &error));
+    assert_non_null(strstr(error.text, "memory is there twice"));
+    assert_false(oche_recovery_parse(&recovery, "go_back_n,memory=in_order", &error));
+    assert_non_null(strstr(error.text, "go_back_n has no parameter memory"));
     assert_false(oche_recovery_parse(&recovery, "go_back_q", &error));
     assert_non_null(strstr(error.text, "there are go_back_0, go_back_n"));
     memset(longest, 'x', sizeof(longest));
@@ -289,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_preset_is_not_fitted),
         cmocka_unit_test(test_all),
         cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_wire_alone),
         cmocka_unit_test(test_wrong),
         cmocka_unit_test(test_values),
     };

@@ -2,7 +2,7 @@
 /*
  * Packets kept behind a gap, one by one. In any order of arrival, memory, completions and counts
  * equal those of packets in order. Packets that may not be kept are dropped without harm. All of
- * that where payloads are written to their places at once, and where they are held.
+ * that where payloads are held, and where they are written to their places at once.
  */
 #include "tests/support/test.h"
 
@@ -18,7 +18,7 @@
 #define FROM   (64 * 1024)  /* in side 0's memory: where payload is taken from */
 #define TARGET (128 * 1024) /* in side 1's: the payload's destination */
 
-static const struct oche_selective_repeat_params params = {
+static struct oche_selective_repeat_params params = {
     .window = 16, .few_packets = 3, .rto_low = 100 * OCHE_US, .rto_high = 320 * OCHE_US};
 
 static uint32_t held_bytes;
@@ -635,6 +635,54 @@ static void test_reset(void **state)
     pair_close(pair);
 }
 
+/* ---- payloads that are placed at once ---- */
+
+/* The flag that overtakes its data: the message's last byte is there before its first one. */
+static void test_seen_before_its_turn(void **state)
+{
+    struct pair *pair = open_pair();
+    const struct oche_packet packets[] = {
+        write_packet(pair, OCHE_RC_WRITE_FIRST, 0, 0, 700, 0),
+        write_packet(pair, OCHE_RC_WRITE_MIDDLE_AT, 1, 0, 700, MTU),
+        write_packet(pair, OCHE_RC_WRITE_LAST_AT, 2, 0, 700, 2 * MTU),
+        write_packet(pair, OCHE_RC_WRITE_ONLY_IMM, 3, 4096, 99, 0),
+    };
+
+    (void)state;
+    pair_post_recv(pair, 1, 5, 0, 0);
+    pair_inject(pair, 0, &packets[3]);
+    pair_inject(pair, 0, &packets[2]);
+    expect_bytes(pair, 2 * MTU, FROM + 2 * MTU, 700 - 2 * MTU);
+    expect_bytes(pair, 4096, FROM, 99);
+    expect_untouched(pair, 0, 2 * MTU);
+    pair_inject(pair, 0, &packets[0]);
+    expect_untouched(pair, MTU, MTU);
+    pair_expect_none(pair, 1); /* only the completion waits for its turn */
+    pair_inject(pair, 0, &packets[1]);
+    expect_bytes(pair, 0, FROM, 700);
+    pair_expect(pair, 1, 5, OCHE_STATUS_SUCCESS);
+    assert_int_equal(stats(pair)->placed_packets, 2);
+    assert_int_equal(pair->side[1].wishes, 0);
+    pair_close(pair);
+}
+
+/* A middle packet without a RETH says no place, even if its message has begun: it is dropped. */
+static void test_no_place_named(void **state)
+{
+    struct pair *pair = open_pair();
+    const struct oche_packet first = write_packet(pair, OCHE_RC_WRITE_FIRST, 0, 0, 1000, 0);
+    struct oche_packet middle = write_packet(pair, OCHE_RC_WRITE_MIDDLE, 2, 0, 1000, 2 * MTU);
+
+    (void)state;
+    middle.ext = OCHE_EXT_PAYLOAD;
+    expect_not_kept(pair, &middle, false);
+    pair_inject(pair, 0, &first);
+    pair_inject(pair, 0, &middle);
+    assert_int_equal(stats(pair)->placed_packets, 0);
+    expect_untouched(pair, MTU, 3 * MTU);
+    pair_close(pair);
+}
+
 /* ---- held payloads ---- */
 
 static void test_nothing_is_seen_before_its_turn(void **state)
@@ -710,7 +758,11 @@ static void test_region_that_is_gone(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest at_once[] = {cmocka_unit_test(test_duplicate_of_kept)};
+    const struct CMUnitTest at_once[] = {
+        cmocka_unit_test(test_duplicate_of_kept),
+        cmocka_unit_test(test_seen_before_its_turn),
+        cmocka_unit_test(test_no_place_named),
+    };
     const struct CMUnitTest held[] = {
         cmocka_unit_test(test_nothing_is_seen_before_its_turn),
         cmocka_unit_test(test_no_room),
@@ -734,6 +786,11 @@ int main(void)
     int failed = cmocka_run_group_tests_name("written at once", tests, NULL, NULL);
 
     failed += cmocka_run_group_tests_name("written at once alone", at_once, NULL, NULL);
+    held_bytes = 9; /* less than a payload; nothing is held there */
+    params.memory = OCHE_SELECTIVE_MEMORY_AS_IT_COMES;
+    failed += cmocka_run_group_tests_name("as it comes", tests, NULL, NULL);
+    failed += cmocka_run_group_tests_name("as it comes alone", at_once, NULL, NULL);
+    params.memory = OCHE_SELECTIVE_MEMORY_IN_ORDER;
     held_bytes = 16 * MTU;
     failed += cmocka_run_group_tests_name("held", tests, NULL, NULL);
     held_bytes = 9 * MTU - 1;

@@ -2,9 +2,12 @@
 /*
  * SENDs that will use a shared receive and arrive behind a gap. Before their turn it is unknown
  * which receive they will use. They are kept where their payload can be held until then; otherwise
- * they are sent again.
+ * they are sent again. Both where WRITEs behind the gap are held, too, and where they are placed at
+ * once.
  */
 #include "tests/support/test.h"
+
+#include <string.h>
 
 #include "core/recovery/selective_repeat.h"
 #include "core/wire/extension.h"
@@ -16,7 +19,7 @@
 #define TARGET  (128 * 1024) /* in side 1's: the payload's destination */
 #define PACKETS 4
 
-static const struct oche_selective_repeat_params params = {
+static struct oche_selective_repeat_params params = {
     .window = 16, .few_packets = 3, .rto_low = 100 * OCHE_US, .rto_high = 320 * OCHE_US};
 
 static struct pair *open_shared(uint32_t held_bytes)
@@ -59,6 +62,22 @@ static struct oche_packet send_packet(const struct pair *pair, uint8_t opcode, u
     packet.payload = pair->side[0].memory + FROM + offset;
     packet.ext = OCHE_EXT_PAYLOAD;
     oche_place_put(&packet, &place);
+    return packet;
+}
+
+/* A WRITE of one packet; its payload is what side 0 has at FROM + from. */
+static struct oche_packet write_packet(const struct pair *pair, uint32_t psn, uint32_t to,
+                                       uint32_t length, uint32_t from)
+{
+    struct oche_packet packet = pair_packet(pair, 0, OCHE_RC_WRITE_ONLY, psn, (uint16_t)length);
+
+    packet.bth = 0;
+    packet.bth_reserved = OCHE_BTH_EXTENSIONS;
+    packet.payload = pair->side[0].memory + FROM + from;
+    packet.ext = OCHE_EXT_PAYLOAD | OCHE_EXT_RETH;
+    packet.reth.va = PAIR_VA + TARGET + to;
+    packet.reth.rkey = PAIR_KEY;
+    packet.reth.dma_length = length;
     return packet;
 }
 
@@ -143,6 +162,64 @@ static void test_too_long(void **state)
     pair_close(pair);
 }
 
+/*
+ * A SEND goes between two WRITEs to the same place, and in any order of arrival the last one wins.
+ * A WRITE behind a gap is seen at once only if it is placed at once; the SEND is never.
+ */
+static void test_between_writes(void **state)
+{
+    static const unsigned orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                         {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    const bool at_once = params.memory == OCHE_SELECTIVE_MEMORY_AS_IT_COMES;
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(orders); i++) {
+        struct pair *pair = open_shared(16 * MTU);
+        const struct oche_packet packets[] = {
+            write_packet(pair, 0, 0, 100, 1000),
+            send_packet(pair, OCHE_RC_SEND_ONLY_AT, 1, 0, 100, 0),
+            write_packet(pair, 2, 60, 100, 2000),
+        };
+        const uint8_t *const to = pair->side[1].memory + TARGET;
+        const uint8_t *const from = pair->side[0].memory + FROM;
+
+        post(pair, 1, 30, 100);
+        for (unsigned k = 0; k < 3; k++) {
+            pair_inject(pair, 0, &packets[orders[i][k]]);
+            if (k == 0 && orders[i][0] == 2)
+                assert_int_equal(memcmp(to + 60, from + 2000, 100) == 0, at_once);
+            if (k == 0 && orders[i][0] == 1)
+                assert_int_equal(to[30], 0);
+        }
+        pair_expect(pair, 1, 1, OCHE_STATUS_SUCCESS);
+        assert_memory_equal(to, from + 1000, 30);
+        assert_memory_equal(to + 30, from, 30);
+        assert_memory_equal(to + 60, from + 2000, 100);
+        assert_int_equal(to[160], 0);
+        assert_int_equal(stats(pair)->placed_packets, stats(pair)->out_of_order_packets);
+        pair_close(pair);
+    }
+}
+
+/* What is placed at once needs no room; a held SEND does. */
+static void test_room(void **state)
+{
+    struct pair *pair = open_shared(2 * MTU);
+    const bool at_once = params.memory == OCHE_SELECTIVE_MEMORY_AS_IT_COMES;
+    const struct oche_packet write = write_packet(pair, 9, 0, 100, 0);
+    const struct oche_packet send = send_packet(pair, OCHE_RC_SEND_ONLY_AT, 8, 0, 9, 0);
+
+    (void)state;
+    post(pair, 1, 1000, 10);
+    pair_inject(pair, 0, &write);
+    assert_int_equal(stats(pair)->placed_packets, at_once);
+    assert_int_equal(pair->side[1].wishes, !at_once);
+    pair_inject(pair, 0, &send);
+    assert_int_equal(stats(pair)->placed_packets, at_once);
+    assert_int_equal(pair->side[1].wishes, 1);
+    pair_close(pair);
+}
+
 static void test_nowhere_to_hold_it(void **state)
 {
     struct pair *pair = open_shared(0);
@@ -159,10 +236,12 @@ static void test_nowhere_to_hold_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_order),
-        cmocka_unit_test(test_too_long),
+        cmocka_unit_test(test_any_order),          cmocka_unit_test(test_too_long),
+        cmocka_unit_test(test_between_writes),     cmocka_unit_test(test_room),
         cmocka_unit_test(test_nowhere_to_hold_it),
     };
+    int failed = cmocka_run_group_tests_name("in order", tests, NULL, NULL);
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    params.memory = OCHE_SELECTIVE_MEMORY_AS_IT_COMES;
+    return failed + cmocka_run_group_tests_name("as it comes", tests, NULL, NULL);
 }
