@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""200 random faults in eight programs at work, with 64 queue pairs between them: links of all kinds,
+"""200 random faults in eight programs at work, with 64 queue pairs in all: links of all kinds,
 partitions, ports that go down, killed queue pairs, calls that fail, events. Each request is
 answered, no program ends or gets stuck, and when the faults are over, each pair writes on.
 
