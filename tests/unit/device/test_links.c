@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The links of a device, without a network: which rule a peer has, steps in time, changes at run
+ * time, duplicates, marks, and a line that two devices share by a file.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/support/test.h"
+
+#define TEST_FILE "link"
+#include "tests/support/temporary_folder.h"
+
+#include "core/wire/packet.h"
+#include "device/link/links.h"
+
+#define BYTES 1000
+#define FRAME 1070
+
+static struct oche_clock clock_of_device;
+
+static struct oche_address address(const char *text)
+{
+    struct oche_address parsed;
+
+    assert_true(oche_address_parse(text, &parsed));
+    return parsed;
+}
+
+static struct oche_links *open_links(const char *rules, const char *shared)
+{
+    static struct oche_link_plan plan;
+    struct oche_error error = {.text = ""};
+    struct oche_links *links;
+
+    plan = (struct oche_link_plan){.rule_count = 0};
+    if (rules != NULL && !oche_link_plan_add_all(&plan, OCHE_LINK_OUT, rules, &error))
+        fail_msg("%s", error.text);
+    links = oche_links_open(&(struct oche_links_config){.plan = rules != NULL ? &plan : NULL,
+                                                        .clock = &clock_of_device,
+                                                        .seed = 1,
+                                                        .packet_bytes = 2000,
+                                                        .path = shared},
+                            &error);
+    assert_non_null(links);
+    return links;
+}
+
+/* Sends a packet that may be marked. Returns false if it is lost. */
+static bool put(struct oche_links *links, const char *to, oche_time now, uint32_t number)
+{
+    const struct oche_address peer = address(to);
+    const int link = oche_links_find(links, OCHE_LINK_OUT, &peer);
+    uint8_t bytes[BYTES] = {0};
+    struct oche_parcel *parcel;
+
+    assert_true(link != OCHE_NO_LINK);
+    memcpy(bytes, &number, sizeof(number));
+    parcel = oche_links_send(links, link, now, bytes, BYTES, FRAME, OCHE_ECN_ECT0);
+    if (parcel != NULL)
+        parcel->peer = peer;
+    return parcel != NULL;
+}
+
+/* Takes the next packet that has arrived. Returns its number, -1: none. */
+static int64_t take(struct oche_links *links, oche_time now, uint8_t *tos)
+{
+    struct oche_parcel *parcel = oche_links_arrived(links, OCHE_LINK_OUT, now);
+    uint32_t number;
+
+    if (parcel == NULL)
+        return -1;
+    assert_int_equal(parcel->count, BYTES);
+    memcpy(&number, parcel->bytes, sizeof(number));
+    if (tos != NULL)
+        *tos = parcel->tos;
+    oche_links_done(links, parcel);
+    return number;
+}
+
+static void rules_by_peer(void **state)
+{
+    struct oche_links *links =
+        open_links("delay=1ms;192.0.2.7:loss=1;[2001:db8::7]:delay=2ms", NULL);
+    const struct oche_address other = address("192.0.2.8");
+
+    (void)state;
+    assert_true(put(links, "192.0.2.8", 0, 1));
+    assert_false(put(links, "192.0.2.7", 0, 2));
+    assert_true(put(links, "2001:db8::7", 0, 3));
+    assert_int_equal(oche_links_next(links, OCHE_LINK_OUT), OCHE_MS);
+    assert_int_equal(take(links, OCHE_MS - 1, NULL), -1);
+    assert_int_equal(take(links, OCHE_MS, NULL), 1);
+    assert_int_equal(take(links, 2 * OCHE_MS, NULL), 3);
+    assert_true(oche_links_next(links, OCHE_LINK_OUT) == OCHE_NEVER);
+    assert_int_equal(oche_links_lost(links, OCHE_LINK_OUT), 1);
+    assert_int_equal(oche_links_lost(links, OCHE_LINK_IN), 0);
+    assert_int_equal(oche_links_find(links, OCHE_LINK_IN, &other), OCHE_NO_LINK);
+    oche_links_close(links);
+}
+
+static void steps_in_time(void **state)
+{
+    struct oche_links *links = open_links("at=1s,loss=1|at=2s,loss=0,delay=1ms", NULL);
+
+    (void)state;
+    assert_true(put(links, "192.0.2.8", 0, 1));
+    assert_int_equal(take(links, 0, NULL), 1);
+    assert_false(put(links, "192.0.2.8", OCHE_SEC, 2));
+    assert_true(put(links, "192.0.2.8", 2 * OCHE_SEC, 3));
+    assert_int_equal(take(links, 2 * OCHE_SEC, NULL), -1);
+    assert_int_equal(take(links, 2 * OCHE_SEC + OCHE_MS, NULL), 3);
+    oche_links_close(links);
+}
+
+/* A change ends by itself or by restore; what it does not name stays; steps go on below it. */
+static void changes(void **state)
+{
+    struct oche_links *links = open_links("delay=1ms|at=3s,delay=5ms", NULL);
+    const struct oche_address peer = address("192.0.2.7");
+    struct oche_error error;
+
+    (void)state;
+    assert_true(oche_links_change(links, OCHE_LINK_OUT, NULL, "loss=1", 0, OCHE_SEC, &error));
+    assert_false(put(links, "192.0.2.8", OCHE_SEC - 1, 1));
+    assert_true(put(links, "192.0.2.8", OCHE_SEC, 2));
+    assert_int_equal(take(links, OCHE_SEC + OCHE_MS, NULL), 2);
+    /* one peer alone, with the delay that all have */
+    assert_true(
+        oche_links_change(links, OCHE_LINK_OUT, &peer, "spray=2", OCHE_SEC, OCHE_NEVER, &error));
+    assert_true(
+        oche_links_change(links, OCHE_LINK_OUT, &peer, "loss=1", OCHE_SEC, OCHE_NEVER, &error));
+    assert_false(put(links, "192.0.2.7", 2 * OCHE_SEC, 3));
+    assert_true(put(links, "192.0.2.8", 2 * OCHE_SEC, 4));
+    assert_int_equal(take(links, 2 * OCHE_SEC + OCHE_MS, NULL), 4);
+    oche_links_restore(links, 4 * OCHE_SEC);
+    assert_true(put(links, "192.0.2.8", 4 * OCHE_SEC, 5));
+    assert_int_equal(take(links, 4 * OCHE_SEC + 4 * OCHE_MS, NULL), -1); /* the second step */
+    assert_int_equal(take(links, 4 * OCHE_SEC + 5 * OCHE_MS, NULL), 5);
+    oche_links_close(links);
+}
+
+/* Without rules, links are made when they are needed; a wrong change changes nothing. */
+static void changes_without_rules(void **state)
+{
+    struct oche_links *links = open_links(NULL, NULL);
+    const struct oche_address peer = address("192.0.2.7");
+    struct oche_error error;
+
+    (void)state;
+    assert_int_equal(oche_links_find(links, OCHE_LINK_OUT, &peer), OCHE_NO_LINK);
+    assert_false(oche_links_change(links, OCHE_LINK_BOTH, NULL, "loss=2", 0, OCHE_NEVER, &error));
+    assert_false(oche_links_change(links, OCHE_LINK_BOTH, NULL, "seed=2", 0, OCHE_NEVER, &error));
+    assert_false(
+        oche_links_change(links, OCHE_LINK_BOTH, NULL, "ecn=1KB..2KB", 0, OCHE_NEVER, &error));
+    assert_true(put(links, "192.0.2.7", 0, 1));
+    assert_int_equal(take(links, 0, NULL), 1);
+    assert_true(oche_links_change(links, OCHE_LINK_BOTH, NULL, "rate=1Gbps,queue=1071B", 0,
+                                  OCHE_NEVER, &error));
+    /* a line's time begins when it is made, so these are later */
+    assert_true(put(links, "192.0.2.7", OCHE_SEC, 2)); /* on the line */
+    assert_true(put(links, "192.0.2.7", OCHE_SEC, 3)); /* waits */
+    assert_false(put(links, "192.0.2.7", OCHE_SEC, 4));
+    /* 1,090 bytes at 1 Gbit/s */
+    assert_int_equal(take(links, OCHE_SEC + 8720 * OCHE_NS, NULL), 2);
+    assert_int_equal(take(links, OCHE_SEC + 17440 * OCHE_NS, NULL), 3);
+    for (unsigned i = 0; i < OCHE_LINK_RULES; i++) { /* there is room for a number of peers */
+        char text[32];
+
+        snprintf(text, sizeof(text), "198.51.100.%u", i + 1);
+        const struct oche_address more = address(text);
+        const bool fits =
+            oche_links_change(links, OCHE_LINK_OUT, &more, "loss=1", 0, OCHE_NEVER, &error);
+
+        assert_int_equal(fits, i < OCHE_LINK_RULES - 2); /* two are for all peers, by direction */
+    }
+    oche_links_close(links);
+}
+
+static void cut(void **state)
+{
+    struct oche_links *links = open_links("192.0.2.7:delay=0s", NULL);
+    struct oche_error error;
+
+    (void)state;
+    assert_true(oche_links_cut(links, true));
+    assert_false(put(links, "192.0.2.7", 0, 1));
+    assert_false(put(links, "192.0.2.8", 0, 2));
+    assert_true(oche_links_change(links, OCHE_LINK_OUT, NULL, "loss=0", 0, OCHE_NEVER, &error));
+    assert_false(put(links, "192.0.2.7", 0, 3)); /* whatever the links say */
+    assert_true(oche_links_cut(links, false));
+    assert_true(put(links, "192.0.2.7", 0, 4));
+    oche_links_close(links);
+}
+
+static void duplicates_and_delays(void **state)
+{
+    struct oche_links *links = open_links("duplicate=1", NULL);
+    struct oche_parcel *parcel;
+
+    (void)state;
+    assert_true(put(links, "192.0.2.7", 0, 7));
+    parcel = oche_links_arrived(links, OCHE_LINK_OUT, 0);
+    assert_non_null(parcel);
+    oche_links_defer(links, parcel, OCHE_US); /* a full socket */
+    assert_int_equal(take(links, 0, NULL), -1);
+    assert_int_equal(take(links, OCHE_US, NULL), 7);
+    assert_int_equal(take(links, OCHE_US, NULL), 7);
+    assert_int_equal(take(links, OCHE_SEC, NULL), -1);
+    oche_links_close(links);
+}
+
+/* With Kmin = Kmax a packet is marked if more than that waits behind it. */
+static void marks(void **state)
+{
+    struct oche_links *links = open_links("rate=1Gbps,queue=1MB,ecn=3KB..3KB:pmax=1", NULL);
+    uint8_t tos;
+
+    (void)state;
+    for (uint32_t i = 0; i < 6; i++)
+        assert_true(put(links, "192.0.2.7", 0, i));
+    for (uint32_t i = 0; i < 6; i++) {
+        /* the device comes when something is due: when a packet starts, and when it arrives */
+        while (take(links, oche_links_next(links, OCHE_LINK_OUT), &tos) < 0)
+            continue;
+        /* behind packet i wait 5 - i; the first one started before the others were there */
+        assert_int_equal(tos & 3, i > 0 && (5 - i) * FRAME > 3000 ? OCHE_ECN_CE : OCHE_ECN_ECT0);
+    }
+    oche_links_close(links);
+}
+
+/* Two devices of one address have one line, and the last one removes its file. */
+static void shared_line(void **state)
+{
+    struct oche_links *first, *second, *apart;
+    char left[128];
+
+    (void)state;
+    first = open_links("rate=1Gbps,queue=1MB", path);
+    second = open_links("rate=1Gbps,queue=1MB", path);
+    apart = open_links("rate=2Gbps,queue=1MB", path); /* another line */
+    for (uint32_t i = 0; i < 10; i++)
+        assert_true(put(first, "192.0.2.7", OCHE_SEC, i));
+    assert_true(put(second, "192.0.2.7", OCHE_SEC, 10));
+    assert_true(put(apart, "192.0.2.7", OCHE_SEC, 11));
+    assert_int_equal(oche_links_next(second, OCHE_LINK_OUT), OCHE_SEC + 11 * 8720 * OCHE_NS);
+    assert_int_equal(oche_links_next(apart, OCHE_LINK_OUT), OCHE_SEC + 4360 * OCHE_NS);
+    oche_links_close(first); /* the line stays */
+    first = open_links("rate=1Gbps,queue=1MB", path);
+    assert_true(put(first, "192.0.2.7", OCHE_SEC, 12));
+    assert_int_equal(oche_links_next(first, OCHE_LINK_OUT), OCHE_SEC + 12 * 8720 * OCHE_NS);
+    oche_links_close(first);
+    oche_links_close(second);
+    oche_links_close(apart);
+    snprintf(left, sizeof(left), "ls -A %s | grep -q .", folder);
+    assert_int_not_equal(system(left), 0);            /* nothing is left */
+    first = open_links("rate=1Gbps,queue=1MB", path); /* a new line, and empty */
+    assert_true(put(first, "192.0.2.7", OCHE_SEC, 13));
+    assert_int_equal(oche_links_next(first, OCHE_LINK_OUT), OCHE_SEC + 8720 * OCHE_NS);
+    oche_links_close(first);
+}
+
+/* The file cannot be made: the device has a line of its own. */
+static void no_file(void **state)
+{
+    struct oche_links *links = open_links("rate=1Gbps,queue=1MB", "/nowhere/at/all/link");
+
+    (void)state;
+    assert_true(put(links, "192.0.2.7", 0, 1));
+    oche_links_close(links);
+}
+
+/* Packets on their way have an end: more are lost, and nothing is written elsewhere. */
+static void too_many_packets(void **state)
+{
+    struct oche_links *links = open_links("delay=1s", NULL);
+    uint32_t sent = 0;
+
+    (void)state;
+    while (put(links, "192.0.2.7", 0, sent))
+        sent++;
+    assert_true(sent >= 10000);
+    assert_int_equal(oche_links_lost(links, OCHE_LINK_OUT), 1);
+    for (uint32_t i = 0; i < sent; i++)
+        assert_int_equal(take(links, OCHE_SEC, NULL), i);
+    assert_true(put(links, "192.0.2.7", OCHE_SEC, 0));
+    assert_true(oche_links_last(links) == 2 * OCHE_SEC);
+    oche_links_close(links);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules_by_peer),
+        cmocka_unit_test(steps_in_time),
+        cmocka_unit_test(changes),
+        cmocka_unit_test(changes_without_rules),
+        cmocka_unit_test(cut),
+        cmocka_unit_test(duplicates_and_delays),
+        cmocka_unit_test(marks),
+        cmocka_unit_test_setup_teardown(shared_line, make_folder, remove_folder),
+        cmocka_unit_test(no_file),
+        cmocka_unit_test(too_many_packets),
+    };
+
+    oche_clock_start(&clock_of_device);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
