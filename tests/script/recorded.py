@@ -20,7 +20,7 @@ QUICK = [] if os.environ.get("OCHE_LONG") == "yes" else ["--quick"]
 # Papers whose results are known to be older than the program, and why. Their verdicts are to be
 # measured again; until then a line here says so, and a paper that is not stale must not be here.
 # Claims, tolerances and readings of these have changed, and means of queues are exact now.
-OLDER = {"dart", "error-recovery", "rogue"}
+OLDER = {"dart"}
 
 
 def main():
