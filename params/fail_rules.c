@@ -146,6 +146,8 @@ bool oche_fail_rules_parse(struct oche_fail_rules *rules, const char *text,
     *rules = (struct oche_fail_rules){.of = {{.first = 0}}};
     if (strlen(text) >= sizeof(copy))
         return oche_fail(error, "more than %d characters", TEXT_BYTES - 1);
+    if (!oche_is_printable(text) || strpbrk(text, "\n\t") != NULL)
+        return oche_fail(error, "a character that is no letter, number or sign");
     strcpy(copy, text);
     while ((item = strsep(&rest, ",")) != NULL)
         if (!read_item(rules, item, error))

@@ -178,13 +178,22 @@ static bool read_step(struct oche_link_params *params, char *text, oche_time *at
     return check_step(params, error);
 }
 
+/* Checks a text's length and characters: those of an error message are then fit to print. */
+static bool check_text(const char *text, size_t bytes, struct oche_error *error)
+{
+    if (strlen(text) >= bytes)
+        return oche_fail(error, "more than %zu characters", bytes - 1);
+    return (oche_is_printable(text) && strpbrk(text, "\n\t") == NULL) ||
+           oche_fail(error, "a character that is no letter, number or sign");
+}
+
 bool oche_link_params_parse(struct oche_link_params *params, const char *text,
                             struct oche_error *error)
 {
     char copy[OCHE_LINK_TEXT_BYTES];
 
-    if (strlen(text) >= sizeof(copy))
-        return oche_fail(error, "more than %d characters", OCHE_LINK_TEXT_BYTES - 1);
+    if (!check_text(text, sizeof(copy), error))
+        return false;
     strcpy(copy, text);
     return read_step(params, copy, NULL, error);
 }
@@ -283,8 +292,8 @@ bool oche_link_plan_add(struct oche_link_plan *plan, uint8_t directions, const c
 {
     char copy[OCHE_LINK_TEXT_BYTES];
 
-    if (strlen(text) >= sizeof(copy))
-        return oche_fail(error, "more than %d characters", OCHE_LINK_TEXT_BYTES - 1);
+    if (!check_text(text, sizeof(copy), error))
+        return false;
     strcpy(copy, text);
     return read_rule(plan, directions, copy, error);
 }
@@ -294,8 +303,8 @@ bool oche_link_plan_add_all(struct oche_link_plan *plan, uint8_t directions, con
 {
     char copy[OCHE_LINK_RULES * OCHE_LINK_TEXT_BYTES], *rest = copy, *one;
 
-    if (strlen(text) >= sizeof(copy))
-        return oche_fail(error, "more than %zu characters", sizeof(copy) - 1);
+    if (!check_text(text, sizeof(copy), error))
+        return false;
     strcpy(copy, text);
     while ((one = strsep(&rest, ";")) != NULL)
         if (!read_rule(plan, directions, one, error))

@@ -151,7 +151,8 @@ static void mistakes(void **state)
         {"at=never,loss=1%", "at: never"},
         {"at=3,loss=1%", "at: 3 has no unit"},
         {"seed=1,loss=1%|at=3s,seed=2", "seed: only the first step"},
-        {"\x1b[31m=1", "a link has no \\x1b[31m"},
+        {"\x1b[31m=1", "a character that is no letter"},
+        {"loss=1%\n", "a character that is no letter"},
     };
     struct oche_error error;
 
