@@ -394,7 +394,8 @@ struct oche_device *oche_device_open(const struct oche_device_config *config,
     return device;
 }
 
-void oche_device_leave(struct oche_device *device)
+/* In a forked child nobody else has the device. */
+OCHE_UNCHECKED void oche_device_leave(struct oche_device *device)
 {
     close(device->wake_fd);
     oche_source_ports_close(&device->source_ports);

@@ -253,17 +253,26 @@ static void end(const struct process *process, int by)
     waitpid(process->pid, NULL, 0);
 }
 
-static unsigned files(void)
+static unsigned count_of(const char *names)
 {
-    char command[128];
+    char command[160];
     FILE *out;
     unsigned count = 0;
 
-    snprintf(command, sizeof(command), "ls -A %s | wc -l", folder);
+    snprintf(command, sizeof(command), "ls -A %s | %s | wc -l", folder, names);
     out = popen(command, "r");
     assert_int_equal(fscanf(out, "%u", &count), 1);
     pclose(out);
     return count;
+}
+
+/* Returns the number of views. Each has a socket beside it. */
+static unsigned files(void)
+{
+    const unsigned views = count_of("grep -v '\\.s$'");
+
+    assert_int_equal(count_of("grep '\\.s$'"), views);
+    return views;
 }
 
 static size_t seen(void)
