@@ -134,7 +134,7 @@ static void open_side(struct side *side, unsigned index)
         .mtu_bytes = options->mtu,
         .seed = options->seed + index,
         /* loss of packets on one way, half of it at each end */
-        .links = losing(OCHE_LINK_BOTH, options->drop_ppm / 2),
+        .links = options->drop_ppm > 0 ? losing(OCHE_LINK_BOTH, options->drop_ppm / 2) : NULL,
         .strict_ip_id = !options->lenient,
         .receive_buffer_bytes = options->buffer,
         .share = options->share,
