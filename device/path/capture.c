@@ -2,10 +2,12 @@
 /*
  * Writes packets of a device to a capture file.
  *
- * libpcap writes records to our memory. Whole records go to the file, at the latest when the
- * device's lock is released (device.c). So whatever ends the process, even SIGKILL, the file lacks
- * only packets that were being handled. If the thread that has the lock has stopped for good,
- * another one writes the records in memory (process_exit.c).
+ * The format is pcap's, in the byte order of this machine. It is written without libpcap, since
+ * programs that use the library should not have to load more libraries. Records are collected in
+ * memory. Whole records go to the file, at the latest when the device's lock is released
+ * (device.c). So whatever ends the process, even SIGKILL, the file lacks only packets that were
+ * being handled. If the thread that has the lock has stopped for good, another one writes the
+ * records in memory (process_exit.c).
  *
  * A process holds a lock (flock) on the file that it writes, which the kernel releases when the
  * process ends. So a file that another process is writing is left alone. Files that this process
@@ -16,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pcap/pcap.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,15 +32,29 @@
 #include "device/host/lock.h"
 #include "params/error.h"
 
+#define MAGIC         0xa1b23c4d /* pcap, with times in nanoseconds */
+#define LINKTYPE_RAW  101        /* packets begin with their IP header */
 #define SNAP_BYTES    65535
-#define RECORD_BYTES  (SNAP_BYTES + 16) /* with its header */
+#define RECORD_BYTES  (SNAP_BYTES + sizeof(struct record_header))
 #define WAITING_BYTES (4 * RECORD_BYTES)
 #define NAMES         1000 /* most names that are tried */
 
+/* What a pcap file begins with. */
+struct file_header {
+    uint32_t magic;
+    uint16_t major, minor;
+    uint32_t unused[2];
+    uint32_t snap_bytes, link_type;
+};
+
+/* What each packet in a pcap file begins with. */
+struct record_header {
+    uint32_t seconds, nanoseconds; /* since 1970 */
+    uint32_t captured, count;      /* bytes of the packet: in the file, and on the wire */
+};
+
 struct oche_capture {
-    pcap_t *pcap;
-    pcap_dumper_t *dumper; /* writes to `waiting` */
-    uint64_t epoch_ns;     /* time since 1970 of device time 0 */
+    uint64_t epoch_ns; /* time since 1970 of device time 0 */
     uint64_t packets;
     struct written *file;
     int fd;
@@ -207,16 +222,11 @@ static void forget(struct written *file)
 
 /* ---- the capture ---- */
 
-/* The stream that libpcap writes to; see fopencookie(3). */
-static ssize_t take(void *context, const char *bytes, size_t count)
+/* Adds bytes to those that wait; there is room for them. */
+static void add(struct oche_capture *capture, const void *bytes, size_t count)
 {
-    struct oche_capture *capture = context;
-
-    if (count > sizeof(capture->waiting) - capture->filled)
-        return 0;
     memcpy(capture->waiting + capture->filled, bytes, count);
     capture->filled += count;
-    return (ssize_t)count;
 }
 
 static void record_is_whole(struct oche_capture *capture)
@@ -272,32 +282,21 @@ void oche_capture_rescue(struct oche_capture *capture)
         put(capture, capture->waiting, count);
 }
 
-/*
- * Makes libpcap write to `fd`, and takes `fd` over. Returns false, with a line in `error`, on
- * failure; `fd` is then closed by release().
- */
-static bool open_pcap(struct oche_capture *capture, int fd, struct oche_error *error)
+/* Takes `fd` over, and writes the file's header. */
+static void begin(struct oche_capture *capture, int fd)
 {
-    FILE *to = fopencookie(capture, "w", (cookie_io_functions_t){.write = take});
+    const struct file_header header = {.magic = MAGIC,
+                                       .major = 2,
+                                       .minor = 4,
+                                       .snap_bytes = SNAP_BYTES,
+                                       .link_type = LINKTYPE_RAW};
     struct stat status;
 
     capture->fd = fd;
     capture->regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-    if (to == NULL)
-        return oche_fail(error, "%s: %s", capture->file->path, strerror(errno));
-    setvbuf(to, NULL, _IONBF, 0);
-    capture->pcap =
-        pcap_open_dead_with_tstamp_precision(DLT_RAW, SNAP_BYTES, PCAP_TSTAMP_PRECISION_NANO);
-    if (capture->pcap != NULL)
-        capture->dumper = pcap_dump_fopen(capture->pcap, to);
-    if (capture->dumper != NULL) {
-        record_is_whole(capture); /* the file's header */
-        oche_capture_flush(capture);
-        return true;
-    }
-    fclose(to);
-    return oche_fail(error, "%s: %s", capture->file->path,
-                     capture->pcap != NULL ? pcap_geterr(capture->pcap) : "out of memory");
+    add(capture, &header, sizeof(header));
+    record_is_whole(capture);
+    oche_capture_flush(capture);
 }
 
 /*
@@ -306,10 +305,6 @@ static bool open_pcap(struct oche_capture *capture, int fd, struct oche_error *e
  */
 static void release(struct oche_capture *capture)
 {
-    if (capture->dumper != NULL)
-        pcap_dump_close(capture->dumper);
-    if (capture->pcap != NULL)
-        pcap_close(capture->pcap);
     if (capture->fd >= 0)
         close(capture->fd);
     if (capture->packets == 0)
@@ -342,10 +337,7 @@ struct oche_capture *oche_capture_open(const char *path, const struct oche_addre
         return NULL;
     }
     capture->file = file;
-    if (!open_pcap(capture, fd, error)) {
-        release(capture);
-        return NULL;
-    }
+    begin(capture, fd);
     clock_gettime(CLOCK_REALTIME, &wall);
     capture->epoch_ns = (uint64_t)wall.tv_sec * 1000000000 + (uint64_t)wall.tv_nsec - now / OCHE_NS;
     return capture;
@@ -374,10 +366,11 @@ void oche_capture_write(struct oche_capture *capture, const struct oche_ip_heade
     const uint64_t ns = capture->epoch_ns + now / OCHE_NS;
     const uint32_t all = header->count + count;
     uint8_t *out = capture->bytes;
-    const struct pcap_pkthdr record = {
-        .ts = {.tv_sec = (time_t)(ns / 1000000000), .tv_usec = (suseconds_t)(ns % 1000000000)},
-        .caplen = all,
-        .len = all,
+    const struct record_header record = {
+        .seconds = (uint32_t)(ns / 1000000000),
+        .nanoseconds = (uint32_t)(ns % 1000000000),
+        .captured = all,
+        .count = all,
     };
 
     if (all > SNAP_BYTES)
@@ -390,7 +383,8 @@ void oche_capture_write(struct oche_capture *capture, const struct oche_ip_heade
         oche_put16(out + OCHE_IPV6_BYTES + 6, oche_udp_checksum(out));
     if (sizeof(capture->waiting) - capture->filled < RECORD_BYTES)
         oche_capture_flush(capture);
-    pcap_dump((u_char *)capture->dumper, &record, out);
+    add(capture, &record, sizeof(record));
+    add(capture, out, all);
     record_is_whole(capture);
     capture->packets++;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A capture of a device's packets: nanosecond pcap of raw IP packets, through libpcap. The IP and
- * UDP headers are rebuilt as the kernel makes them; all other bytes are original. Packets are shown
- * one by one, as the link carries them, not as the large datagrams that the kernel gets.
+ * A capture of a device's packets: nanosecond pcap of raw IP packets. The IP and UDP headers are
+ * rebuilt as the kernel makes them; all other bytes are original. Packets are shown one by one, as
+ * the link carries them, not as the large datagrams that the kernel gets.
  */
 #ifndef OCHE_DEVICE_PATH_CAPTURE_H
 #define OCHE_DEVICE_PATH_CAPTURE_H
