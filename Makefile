@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 # Where an installation is; empty: neither was said.
 PLACE = $(if $(filter-out file undefined,$(origin PREFIX) $(origin DESTDIR)),$(DESTDIR)$(abspath $(PREFIX)))
 
-.PHONY: all sim build/oche demo demo-wire check check-full interop interop-bench soak bench bench-incast bench-tcp bench-wire format install uninstall dist deb coverage clean
+.PHONY: all sim build/oche demo demo-wire check check-full interop interop-bench soak bench bench-incast bench-tcp bench-wire format install uninstall dist deb kit coverage clean
 
 all:
 	@tools/install-deps build page
@@ -100,6 +100,13 @@ dist: all
 deb:
 	@tools/install-deps build page
 	@tools/make-deb
+
+# The kit for CI (docs/ci.md): a tarball that needs nothing but libc. FOLDER: where to put it.
+kit:
+	@tools/install-deps build
+	@tools/configure build
+	@ninja -C build kit
+	@tools/make-kit build $(FOLDER)
 
 # Removes what `make install` with the same PREFIX and DESTDIR has installed, or the last one.
 uninstall:

@@ -17,21 +17,30 @@
 #define NAME_BYTES 64
 #define REFUSED    2 /* the status of a command that has printed an error */
 
+/* The kit for CI (ci/) has no simulator, to need no libraries. */
+#ifdef OCHE_KIT
+#define NOT_IN_KIT(run) NULL
+#else
+#define NOT_IN_KIT(run) run
+#endif
+
 static const struct command {
     const char *name;
-    int (*run)(int argc, char **argv);
+    int (*run)(int argc, char **argv); /* NULL: not in this program */
     const char *help;
 } commands[] = {
-    {"report", oche_cmd_report, "make a page of a run, a sweep or a reproduction"},
-    {"run", oche_cmd_run, "simulate a scenario, or several variants of one"},
-    {"reproduce", oche_cmd_reproduce, "run a paper's figures and judge its claims about them"},
-    {"sweep", oche_cmd_sweep, "run a grid of variants of a scenario, with many seeds"},
-    {"fluid", oche_cmd_fluid, "solve the fluid model of DCQCN or TIMELY"},
-    {"buffers", oche_cmd_buffers, "divide a switch's memory; check a scenario's switches"},
+    {"report", NOT_IN_KIT(oche_cmd_report), "make a page of a run, a sweep or a reproduction"},
+    {"run", NOT_IN_KIT(oche_cmd_run), "simulate a scenario, or several variants of one"},
+    {"reproduce", NOT_IN_KIT(oche_cmd_reproduce),
+     "run a paper's figures and judge its claims about them"},
+    {"sweep", NOT_IN_KIT(oche_cmd_sweep), "run a grid of variants of a scenario, with many seeds"},
+    {"fluid", NOT_IN_KIT(oche_cmd_fluid), "solve the fluid model of DCQCN or TIMELY"},
+    {"buffers", NOT_IN_KIT(oche_cmd_buffers),
+     "divide a switch's memory; check a scenario's switches"},
     {"exec", oche_cmd_exec, "run a program on a user-space RDMA device"},
     {"fault", oche_cmd_fault, "make faults in the running programs of `oche exec`"},
     {"stat", oche_cmd_stat, "show the running programs of `oche exec`: rates, losses, marks"},
-    {"wire", oche_cmd_wire, "judge and list the RoCEv2 packets of a capture"},
+    {"wire", NOT_IN_KIT(oche_cmd_wire), "judge and list the RoCEv2 packets of a capture"},
 };
 #define COMMANDS OCHE_COUNT_OF(commands)
 
@@ -78,8 +87,10 @@ void oche_panic(const char *file, int line, const char *what)
 static void print_help(FILE *to)
 {
     fputs("Usage: oche COMMAND [ARGUMENT…]\n\n", to);
-    for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].help);
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (commands[i].run != NULL)
+            fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].help);
+    }
     fputs("\noche COMMAND --help says more about a command; oche --version prints the version.\n",
           to);
 }
@@ -140,6 +151,11 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < COMMANDS; i++) {
         if (strcmp(argv[1], commands[i].name) != 0)
             continue;
+        if (commands[i].run == NULL) {
+            oche_print_error("oche: %s: not in the kit for CI; the whole of oche has it",
+                             commands[i].name);
+            return REFUSED;
+        }
         return ended_with = run(&commands[i], argc - 1, argv + 1);
     }
     const char *names[COMMANDS];

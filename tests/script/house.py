@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 FOLDERS = ("core", "fabric", "sim", "device", "store", "report", "params", "lab", "fluid",
-           "rogue", "cli", "bench", "docs", "papers", "tests", "tools", ".ci")
+           "rogue", "cli", "bench", "ci", "docs", "papers", "tests", "tools", ".ci")
 MOST_LINES_OF_A_FUNCTION = 70
 # Functions that were longer when the rule came: {(file, what it is called): lines}. None is added,
 # none may grow, and an entry goes when its function has become shorter.
