@@ -111,8 +111,8 @@ def copy_of_this_machine(place):
     for name in ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d"):
         if os.path.exists(f"/etc/{name}"):
             bind(f"/etc/{name}", f"{place}/etc/{name}")
-    for name, text in (("passwd", f"root:x:0:0::/root:/bin/sh\nrunner:x:{USER}:{USER}::{HOME}:/bin/sh"),
-                       ("group", f"root:x:0:\nrunner:x:{USER}:"),
+    user = f"root:x:0:0::/root:/bin/sh\nrunner:x:{USER}:{USER}::{HOME}:/bin/sh"
+    for name, text in (("passwd", user), ("group", f"root:x:0:\nrunner:x:{USER}:"),
                        ("hosts", "127.0.0.1 localhost\n::1 localhost")):
         with open(f"{place}/etc/{name}", "w", encoding="ascii") as file:
             file.write(text + "\n")
@@ -144,21 +144,23 @@ def loopback_up():
         fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sh22x", b"lo", IFF_UP))
 
 
-def become_user(is_root):
-    """User 1000 without capabilities: as such where root has started this, else in a user
-    namespace."""
+def become_user(is_root, place):
+    """User 1000 without capabilities, in the place: as such where root has started this, else in a
+    user namespace, which cannot be made after chroot."""
+    if not is_root:
+        must_be_0(libc.unshare(CLONE_NEWUSER), "unshare")
+        for name, text in (("setgroups", "deny"), ("gid_map", f"{USER} 0 1"),
+                           ("uid_map", f"{USER} 0 1")):
+            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+                file.write(text)
+    os.chroot(place)
+    os.chdir(HOME)
     for capability in range(64):
         libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
     if is_root:
         os.setgroups([])
         os.setresgid(USER, USER, USER)
         os.setresuid(USER, USER, USER)
-    else:
-        must_be_0(libc.unshare(CLONE_NEWUSER), "unshare")
-        for name, text in (("setgroups", "deny"), ("gid_map", f"{USER} 0 1"),
-                           ("uid_map", f"{USER} 0 1")):
-            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
-                file.write(text)
     must_be_0(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
 
 
@@ -174,9 +176,7 @@ def main(root, files, command):
                 os.chown(os.path.join(folder, name), USER, USER, follow_symlinks=False)
     mount("-o", "remount,bind,ro", place)
     loopback_up()
-    os.chroot(place)
-    os.chdir(HOME)
-    become_user(is_root)
+    become_user(is_root, place)
     refuse_calls()
     os.execve(command[0], command, {"HOME": HOME, "PATH": "/usr/local/bin:/usr/bin:/bin",
                                     "USER": "runner", "LC_ALL": "C.UTF-8"})
