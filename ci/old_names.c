@@ -2,7 +2,7 @@
 /*
  * Functions that the headers of a new glibc, or static libraries built with it, take in the place
  * of older ones: strtol becomes __isoc23_strtol of glibc 2.38. The kit has its own, from the older
- * ones, to run with glibc 2.35. The difference is in numbers in base 2 (0b1), which nothing here
+ * ones, to run with glibc 2.34. The difference is in numbers in base 2 (0b1), which nothing here
  * reads.
  *
  * It includes no header that declares one of them: the headers rename calls.
