@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 # Where an installation is; empty: neither was said.
 PLACE = $(if $(filter-out file undefined,$(origin PREFIX) $(origin DESTDIR)),$(DESTDIR)$(abspath $(PREFIX)))
 
-.PHONY: all sim build/oche demo demo-wire check check-full interop interop-bench soak bench bench-incast bench-tcp bench-wire format install uninstall dist deb kit coverage clean
+.PHONY: all sim build/oche demo demo-wire check check-full interop interop-bench soak bench bench-incast bench-tcp bench-wire format install uninstall dist deb kit kit-musl coverage clean
 
 all:
 	@tools/install-deps build page
@@ -107,6 +107,13 @@ kit:
 	@tools/configure build
 	@ninja -C build kit
 	@tools/make-kit build $(FOLDER)
+
+# The same for systems with musl (Alpine).
+kit-musl:
+	@tools/install-deps build musl
+	@tools/configure build
+	@ninja -C build ci/oche-static
+	@tools/make-kit --musl build $(FOLDER)
 
 # Removes what `make install` with the same PREFIX and DESTDIR has installed, or the last one.
 uninstall:

@@ -25,11 +25,11 @@
 void *ov_library_symbol(void *library, const char *name)
 {
     void *symbol = dlsym(library, name);
-    const struct link_map *map, *of;
-    Dl_info unused;
+    const struct link_map *map;
+    Dl_info of;
 
-    if (symbol == NULL || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 ||
-        dladdr1(symbol, &unused, (void **)&of, RTLD_DL_LINKMAP) == 0 || of != map)
+    if (symbol == NULL || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || dladdr(symbol, &of) == 0 ||
+        strcmp(of.dli_fname, map->l_name) != 0)
         return NULL;
     return symbol;
 }
@@ -70,13 +70,17 @@ static void *load(const struct ov_library *what, const char *path, struct oche_e
 }
 
 /*
- * Returns the folders where the dynamic linker searches for our library, to be released with
- * free(). NULL: they are not known.
+ * Returns the folders where the dynamic linker searches for our library, separated by colons, to be
+ * released with free(). NULL: they are not known.
  */
-static Dl_serinfo *folders(const struct ov_library *what)
+#ifdef __GLIBC__
+static char *folders(const struct ov_library *what)
 {
     Dl_info own;
     Dl_serinfo size, *all = NULL;
+    char *list = NULL;
+    size_t bytes;
+    FILE *to;
     void *handle;
 
     if (dladdr(what->own, &own) == 0)
@@ -86,15 +90,32 @@ static Dl_serinfo *folders(const struct ov_library *what)
         return NULL;
     if (dlinfo(handle, RTLD_DI_SERINFOSIZE, &size) == 0 && (all = malloc(size.dls_size)) != NULL) {
         *all = size;
-        if (dlinfo(handle, RTLD_DI_SERINFOSIZE, all) != 0 ||
-            dlinfo(handle, RTLD_DI_SERINFO, all) != 0) {
-            free(all);
-            all = NULL;
+        if (dlinfo(handle, RTLD_DI_SERINFOSIZE, all) == 0 &&
+            dlinfo(handle, RTLD_DI_SERINFO, all) == 0 &&
+            (to = open_memstream(&list, &bytes)) != NULL) {
+            for (unsigned i = 0; i < all->dls_cnt; i++)
+                fprintf(to, "%s%s", i > 0 ? ":" : "", all->dls_serpath[i].dls_name);
+            fclose(to);
         }
     }
+    free(all);
     dlclose(handle);
-    return all;
+    return list;
 }
+#else
+/* musl's linker cannot be asked. */
+static char *folders(const struct ov_library *what)
+{
+    const char *first = getenv("LD_LIBRARY_PATH");
+    char *list;
+
+    (void)what;
+    if (asprintf(&list, "%s%s/lib:/usr/local/lib:/usr/lib", first != NULL ? first : "",
+                 first != NULL ? ":" : "") < 0)
+        return NULL;
+    return list;
+}
+#endif
 
 static bool is_ours(const struct ov_library *what, const char *path)
 {
@@ -107,22 +128,23 @@ static bool is_ours(const struct ov_library *what, const char *path)
 
 void *ov_library_search(const struct ov_library *what, struct oche_error *why)
 {
-    Dl_serinfo *all = folders(what);
-    char path[PATH_MAX];
+    char *list = folders(what), *rest = list, path[PATH_MAX];
     struct oche_error reason;
     void *library = NULL;
 
     why->text[0] = '\0';
-    for (unsigned i = 0; all != NULL && i < all->dls_cnt && library == NULL; i++) {
-        if (snprintf(path, sizeof(path), "%s/%s", all->dls_serpath[i].dls_name, what->name) >=
-                (int)sizeof(path) ||
+    while (rest != NULL && library == NULL) {
+        const char *folder = strsep(&rest, ":");
+
+        if (*folder == '\0' ||
+            snprintf(path, sizeof(path), "%s/%s", folder, what->name) >= (int)sizeof(path) ||
             access(path, R_OK) != 0 || is_ours(what, path))
             continue;
         library = load(what, path, &reason);
         if (library == NULL)
             oche_fail(why, "%s: %s", path, reason.text);
     }
-    free(all);
+    free(list);
     return library;
 }
 

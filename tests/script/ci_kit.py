@@ -6,8 +6,9 @@ refuses what is no kit. Then the snippets and the example of docs/ci.md run as t
 an unprivileged user in a place like a CI job's (runner_root.py).
 
 With OCHE_LONG=yes, as root, where mmdebstrap is: also in new roots of Debian 12 and 13, with the
-packages that the snippet installs. Environment: OCHE_LONG, BUILD, SOURCE. Status 77 where the
-machine has no such place or no cmake, after the other tests.
+packages that the snippet installs. Where musl-gcc is, also the kit for musl. Environment:
+OCHE_LONG, BUILD, SOURCE. Status 77 where the machine has no such place or no cmake, after the other
+tests.
 """
 import glob
 import os
@@ -240,6 +241,39 @@ def test_new_roots(work, files):
             test_snippets(files, root, suite)
 
 
+def test_musl(work):
+    """The kit for musl, in a root with nothing but musl."""
+    compiler = shutil.which("musl-gcc")
+    if compiler is None:
+        print("no kit for musl: there is no musl-gcc")
+        return
+    made = run_program(os.path.join(SOURCE, "tools", "make-kit"), "--musl", BUILD, work)
+    must(made.returncode == 0, "make-kit --musl:", made.stderr)
+    files, root = os.path.join(work, "musl"), os.path.join(work, "musl-root")
+    os.makedirs(f"{root}/lib")
+    os.mkdir(files)
+    run_program("tar", "-xzf", made.stdout.strip(), "-C", files, "--strip-components=1", check=True)
+    libraries = glob.glob(f"{files}/lib/oche/*.so*")
+    for path in libraries:
+        needed = set(re.findall(r"NEEDED +(\S+)", run_program("objdump", "-p", path).stdout))
+        check("libc.so" in needed and needed <= {"libc.so", "libibverbs.so.1"}, path, "needs",
+              needed)
+        check("GLIBC_" not in run_program("objdump", "-T", path).stdout, path, "is for glibc")
+    linker = glob.glob("/lib/ld-musl-*.so.1")[0]
+    shutil.copy(linker, f"{root}/lib")
+    several = run_program("gcc", "-print-multiarch").stdout.strip()
+    run_program(compiler, "-idirafter", "/usr/include", "-idirafter", f"/usr/include/{several}",
+                os.path.join(SOURCE, "docs", "containers", "write_to_self.c"), "-o",
+                f"{files}/write_to_self", f"{files}/lib/oche/libibverbs.so.1", check=True)
+    for options in (["--link=loss=1%,delay=50us"], ["--rogue"]):
+        done = runner_root.run_command(["bin/oche", "exec", "--stats", *options, "--",
+                                        "./write_to_self"], files, root)
+        check(done.returncode == 0 and "100000 bytes written" in done.stdout and
+              re.search(r"oche: .* sent [1-9]\d* packets", done.stdout),
+              f"musl, {options}: status {done.returncode}\n{done.stdout[-2000:]}")
+        print(f"musl, {options}: status {done.returncode}", flush=True)
+
+
 def missing_here():
     """Why the snippets cannot run on this machine's programs, or None."""
     for program in ("cmake", "c++", "ib_write_bw"):
@@ -271,6 +305,7 @@ def main():
             test_snippets(files, "-", "this machine")
         if os.environ.get("OCHE_LONG") == "yes":
             test_new_roots(work, files)
+            test_musl(work)
     status = report()
     if status == 0 and why_not is not None:
         print("the snippets did not run:", why_not)

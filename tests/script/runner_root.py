@@ -184,15 +184,19 @@ def main(root, files, command):
 
 # ---- for tests ----
 
-def run(script, files, root="-", timeout=600):
-    """Runs a bash script in a new place, whose user's folder has a copy of `files`. Returns a
+def run(script, files, root="-"):
+    """Runs a bash script in a new place, as run_command does."""
+    return run_command(["/bin/bash", "-e", "-o", "pipefail", "-c", script], files, root)
+
+
+def run_command(command, files, root, timeout=600):
+    """Runs a command in a new place, whose user's folder has a copy of `files`. Returns a
     subprocess.CompletedProcess with both outputs in stdout."""
     # --user only without root: it would have no other user.
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     return subprocess.run(
         ["unshare", *user, "--mount", "--net", "--pid", "--ipc", "--fork", "--kill-child",
-         sys.executable, os.path.abspath(__file__), root, files, "/bin/bash", "-e", "-o",
-         "pipefail", "-c", script],
+         sys.executable, os.path.abspath(__file__), root, files, *command],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         errors="replace", timeout=timeout, check=False)
 
