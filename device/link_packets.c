@@ -23,8 +23,8 @@ static const char *shared_path(const struct oche_device *device, char *path, siz
     const char *const names = device->share.names.path, *const name = strrchr(names, '/');
 
     if (!device->config.share || device->share.fd < 0 || name == NULL ||
-        (size_t)snprintf(path, bytes, "%.*s/link%s", (int)(name - names), names,
-                         strchr(name, '-') != NULL ? strchr(name, '-') : "") >= bytes)
+        (size_t)snprintf(path, bytes, "%.*s/" OCHE_SHARED_PORT_NAME "%s", (int)(name - names),
+                         names, strchr(name, '-') != NULL ? strchr(name, '-') + 1 : "") >= bytes)
         return NULL;
     return path;
 }

@@ -8,6 +8,7 @@
  */
 #include "device/link/shared_port.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,7 +21,8 @@
 
 #include "device/host/pages.h"
 
-#define ATTEMPTS     16 /* another process may remove the file while it is opened */
+#define MOST_NAMES   4096 /* of the folder */
+#define ATTEMPTS     16   /* another process may remove the file while it is opened */
 #define LONGEST_WAIT (2 * OCHE_MS)
 
 struct oche_shared_port_memory {
@@ -121,6 +123,37 @@ static bool open_file(struct oche_shared_port *port, uint64_t packets)
     return false;
 }
 
+/* ---- files of killed processes ---- */
+
+/* Removes the file if no process has it. Who opens it meanwhile makes another one. */
+static void remove_unused(int folder, const char *name)
+{
+    const int file = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    if (file < 0)
+        return;
+    if (lock(file, F_WRLCK, false))
+        unlinkat(folder, name, 0);
+    close(file);
+}
+
+/* Removes the ports that killed processes have left in the folder of this one. */
+static void sweep(const char *path)
+{
+    char above[OCHE_SHARED_PORT_PATH];
+    const struct dirent *entry;
+    DIR *names;
+
+    snprintf(above, sizeof(above), "%.*s", (int)(strrchr(path, '/') - path), path);
+    names = opendir(above);
+    if (names == NULL)
+        return;
+    for (unsigned i = 0; i < MOST_NAMES && (entry = readdir(names)) != NULL; i++)
+        if (strncmp(entry->d_name, OCHE_SHARED_PORT_NAME, strlen(OCHE_SHARED_PORT_NAME)) == 0)
+            remove_unused(dirfd(names), entry->d_name);
+    closedir(names);
+}
+
 /* ---- opening and closing ---- */
 
 bool oche_shared_port_open(struct oche_shared_port *port, const char *path, uint64_t packets,
@@ -130,6 +163,8 @@ bool oche_shared_port_open(struct oche_shared_port *port, const char *path, uint
     int64_t ns;
 
     *port = (struct oche_shared_port){.bytes = bytes, .file = -1};
+    if (path != NULL && strchr(path, '/') != NULL)
+        sweep(path);
     if (path == NULL ||
         (size_t)snprintf(port->path, sizeof(port->path), "%s", path) >= sizeof(port->path) ||
         !open_file(port, packets)) {

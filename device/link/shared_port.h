@@ -2,7 +2,8 @@
 /*
  * A port (fabric/link_port.h) that the processes of one address share, as they would share an
  * adapter's cable. It is in a file of their private folder (shared/names.h), which all of them map.
- * The first process makes it anew, whatever a killed one has left; the last one removes the file.
+ * The first process makes it anew, whatever a killed one has left; the last one removes the file,
+ * and whoever opens a port removes files that nobody has.
  *
  * A port without a file belongs to this process alone: its address is not shared, or the file
  * cannot be made.
@@ -14,6 +15,7 @@
 #include "fabric/link_port.h"
 
 #define OCHE_SHARED_PORT_PATH 160
+#define OCHE_SHARED_PORT_NAME "link-" /* beginning of the name of each file */
 
 struct oche_shared_port {
     struct oche_shared_port_memory *memory; /* NULL: closed */

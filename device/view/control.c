@@ -52,9 +52,10 @@ void oche_control_open(struct oche_control *control, const char *folder, const c
     *control = (struct oche_control){.listens = -1, .asker = -1};
     if (at >= 0 && name_socket(&address, at, name))
         fd = new_socket(SOCK_NONBLOCK);
+    /* nobody else gets into the folder; the file's own mode is only tidy */
     if (fd >= 0 &&
         (bind(fd, (const struct sockaddr *)(const void *)&address, sizeof(address)) != 0 ||
-         listen(fd, BACKLOG) != 0)) {
+         chmod(address.sun_path, 0600) != 0 || listen(fd, BACKLOG) != 0)) {
         close(fd);
         fd = -1;
     }

@@ -8,7 +8,7 @@
 
 #include "tests/support/test.h"
 
-#define TEST_FILE "link"
+#define TEST_FILE "link-1"
 #include "tests/support/temporary_folder.h"
 
 #include "core/wire/packet.h"
@@ -245,6 +245,8 @@ static void shared_line(void **state)
     assert_true(put(apart, "192.0.2.7", OCHE_SEC, 11));
     assert_int_equal(oche_links_next(second, OCHE_LINK_OUT), OCHE_SEC + 11 * 8720 * OCHE_NS);
     assert_int_equal(oche_links_next(apart, OCHE_LINK_OUT), OCHE_SEC + 4360 * OCHE_NS);
+    snprintf(left, sizeof(left), "echo x > %s/link-of-a-killed-one", folder);
+    assert_int_equal(system(left), 0);
     oche_links_close(first); /* the line stays */
     first = open_links("rate=1Gbps,queue=1MB", path);
     assert_true(put(first, "192.0.2.7", OCHE_SEC, 12));
