@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/exec_events.h"
 #include "cli/exec_link.h"
 #include "cli/preflight.h"
 #include "cli/refuse.h"
@@ -38,7 +39,8 @@ struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports;
     const char *incast, *view, *fail;
     struct oche_link_options links;
-    const char *rogue; /* its parameters; NULL: not asked for */
+    const char *events; /* as the library reads them; NULL: none */
+    const char *rogue;  /* its parameters; NULL: not asked for */
     bool ack_priority, files, sockets, stats, strict;
     char **command; /* the command and its arguments; NULL: none was given */
 };
@@ -50,6 +52,7 @@ enum {
     KEY_LINE_RATE,
     KEY_DEVICE,
     KEY_CAPTURE,
+    KEY_EVENTS,
     KEY_POLL,
     KEY_SOURCE_PORTS,
     KEY_PEER_PORTS,
@@ -87,6 +90,10 @@ static const struct argp_option option_table[] = {
      0},
     {"capture", KEY_CAPTURE, "FILE", 0,
      "Write what is sent and received to a pcap file; %p in it becomes the process id", 0},
+    {"events", KEY_EVENTS, "FILE", 0,
+     "What happens to single packets that arrive: drop, ecn, bit-error, delay, reorder or "
+     "duplicate, by connection, PSN and pass (docs/faults.md)",
+     0},
     {"fail", KEY_FAIL, "CALL=N[,CALL=N…]", 0,
      "Calls that fail on demand: reg_mr=3 is the third, create_qp=2..4:EAGAIN the second to the "
      "fourth with this error",
@@ -255,6 +262,7 @@ static void check_environment(const struct argp_state *state, const struct optio
                {"OCHE_PEER_PORTS", options->peer_ports, check_peer_ports},
                {"OCHE_FAIL", options->fail, check_fail},
                {"OCHE_INCAST", options->incast, check_incast},
+               {"OCHE_EVENTS", options->events, oche_events_check},
                {"OCHE_VIEW", options->view, check_view},
                {"OCHE_ROGUE", options->rogue, check_rogue}};
 
@@ -302,6 +310,25 @@ static bool *flag_of(struct options *options, int key)
     }
 }
 
+static void take_faults(const struct argp_state *state, struct options *options, int key,
+                        const char *argument)
+{
+    if (key == KEY_EVENTS)
+        options->events = oche_events_option(state, argument);
+    else
+        oche_link_option(state, &options->links, directions_of(key), argument);
+}
+
+static const char *rogue_of(const struct argp_state *state, const char *argument)
+{
+    const char *parameters = argument != NULL ? argument : "";
+
+    if (argument != NULL && *argument == '\0')
+        oche_refuse(state, "--rogue=: no KEY=VALUE; --rogue alone has the defaults");
+    check_rogue(state, "--rogue", parameters);
+    return parameters;
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;
@@ -343,15 +370,14 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_INCAST:
         check_incast(state, "--incast", options->incast = argument);
         return 0;
+    case KEY_EVENTS:
     case KEY_LINK:
     case KEY_LINK_IN:
     case KEY_LINK_OUT:
-        oche_link_option(state, &options->links, directions_of(key), argument);
+        take_faults(state, options, key, argument);
         return 0;
     case KEY_ROGUE:
-        if (argument != NULL && *argument == '\0')
-            oche_refuse(state, "--rogue=: no KEY=VALUE; --rogue alone has the defaults");
-        check_rogue(state, "--rogue", options->rogue = argument != NULL ? argument : "");
+        options->rogue = rogue_of(state, argument);
         return 0;
     case KEY_VIEW:
         check_view(state, "--view", options->view = argument);
@@ -371,9 +397,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 #define ENVIRONMENT                                                                                \
     "\nEnvironment variables that options set: OCHE_ACK_PRIORITY, OCHE_CC, OCHE_RECOVERY, "        \
     "OCHE_LINE_RATE, OCHE_DEVICE, OCHE_POLL, OCHE_SOURCE_PORTS, OCHE_PEER_PORTS, OCHE_CAPTURE, "   \
-    "OCHE_FAIL, OCHE_INCAST, OCHE_LINK, OCHE_LINK_IN, OCHE_LINK_OUT, OCHE_ROGUE, OCHE_STATS, "     \
-    "OCHE_STRICT, "                                                                                \
-    "OCHE_VIEW. Without an option:\n"                                                              \
+    "OCHE_EVENTS, OCHE_FAIL, OCHE_INCAST, OCHE_LINK, OCHE_LINK_IN, OCHE_LINK_OUT, OCHE_ROGUE, "    \
+    "OCHE_STATS, OCHE_STRICT, OCHE_VIEW. Without an option:\n"                                     \
     "  OCHE_DROP=N             short for --link-out=loss=N/1000000\n"                              \
     "  OCHE_REAL_VERBS=FILE    the system's libibverbs.so.1; empty: none\n"                        \
     "  OCHE_REAL_RDMACM=FILE   the system's librdmacm.so.1; empty: none"
@@ -593,6 +618,7 @@ int oche_cmd_exec(int argc, char **argv)
     set_variable("OCHE_INCAST", options.incast);
     set_variable("OCHE_FAIL", options.fail);
     oche_link_set_environment(&options.links);
+    set_variable("OCHE_EVENTS", options.events);
     set_variable("OCHE_ACK_PRIORITY", options.ack_priority ? "1" : NULL);
     set_variable("OCHE_STATS", options.stats ? "1" : NULL);
     set_variable("OCHE_STRICT", options.strict ? "1" : NULL);

@@ -250,7 +250,7 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
         return false;
     device->peers.busy = transmit_has_packets_for;
     device->peers.busy_context = device;
-    return device_links_open(device, error) && device_add_peers(device, error);
+    return device_faults_open(device, error) && device_add_peers(device, error);
 }
 
 /*
@@ -316,7 +316,7 @@ OCHE_UNCHECKED static bool destroy(struct oche_device *device)
     oche_source_ports_close(&device->source_ports);
     oche_socket_close(&device->socket);
     oche_services_clear(&device->services, &device->share);
-    oche_links_close(device->links);
+    device_faults_close(device);
     oche_sharing_close(&device->share);
     free(device->cc_params);
     free(device->recovery_params);
@@ -481,7 +481,7 @@ oche_time oche_device_now(const struct oche_device *device)
 /* Returns the time of the next timer or packet. Called under the lock. */
 static oche_time next_due(struct oche_device *device) OCHE_NEEDS(device_lock)
 {
-    const oche_time link = device->links != NULL ? device_links_next(device) : OCHE_NEVER;
+    const oche_time link = device_faults_next(device);
 
     if (transmit_full(device) != 0) /* packets wait until a socket has room */
         return oche_time_min(

@@ -33,6 +33,8 @@ struct oche_address;
 struct oche_device;
 struct oche_incast_list;
 struct oche_link_plan;
+struct oche_packet_event;
+struct oche_packet_event_counts;
 
 /* The kind of a device's lock (lock.h). */
 OCHE_LOCK_KIND(device_lock);
@@ -65,7 +67,10 @@ struct oche_device_config {
     const void *recovery_params;                 /* NULL: its defaults; copied */
     /* faults of the links to peers (link/spec.h); NULL: none; copied */
     const struct oche_link_plan *links;
-    uint64_t seed; /* for links without a seed only; 0: random */
+    /* scripted events for arriving packets (link/event_text.h), each valid; copied */
+    const struct oche_packet_event *events;
+    uint32_t event_count; /* 0: none */
+    uint64_t seed;        /* for links without a seed only; 0: random */
     /* for tests: source of keys, numbers, nonces and ports instead of the kernel */
     oche_entropy_fill *entropy;
     void *entropy_context;
@@ -133,7 +138,8 @@ struct oche_device_stats {
     uint64_t unexpected_ip_ids; /* packets with an unexpected identification (ip_id.h) */
     /* unexpected identifications that were taken as a sign of damage (ip_id.h) */
     uint64_t doubtful_ip_ids;
-    uint64_t dropped_sent, dropped_received; /* packets that links with faults have lost */
+    /* packets that links with faults have lost, or scripted events */
+    uint64_t dropped_sent, dropped_received;
     uint64_t passed_on,
         taken_over;        /* packets passed to, and taken from, other processes on this address */
     uint64_t pass_lost;    /* packets for other processes that could not be passed on */
@@ -405,6 +411,13 @@ void oche_device_stats(struct oche_device *device, struct oche_device_stats *sta
  * not needed if the thread that has it was stopped for good.
  */
 void oche_device_stats_now(struct oche_device *device, struct oche_device_stats *stats);
+/*
+ * Writes what scripted events have done, and the first of the configuration's that has not
+ * happened, if any. Returns false if none is scripted. Called as oche_device_stats_now.
+ */
+bool oche_device_event_counts_now(const struct oche_device *device,
+                                  struct oche_packet_event_counts *counts,
+                                  struct oche_packet_event *first_left);
 /*
  * Writes the device's part of what `oche stat` shows (device/view/format.h); the caller adds the
  * process's numbers, names and connections. Takes the lock while it reads OCHE_VIEW_QPS queue pairs

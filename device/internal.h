@@ -8,6 +8,8 @@
  *   transmit.c        from the NIC's packets to datagrams
  *   receive.c         from datagrams to the NIC's packets
  *   link_packets.c    packets that go over links with faults (link/)
+ *   event_packets.c   packets that scripted events apply to
+ *   faults.c          both together
  *   refuse.c          requests for a connection where no process has a queue pair 1
  *   reorder_memory.c  memory for payloads that arrive behind a gap
  *   cc_tuning.c       congestion control's parameters, from the line's rate and round trips
@@ -201,7 +203,8 @@ struct oche_device {
     /* Packets that came on UC: until now, and when data last left on UC. Written under the lock. */
     _Atomic uint32_t unreliable_arrivals, unreliable_at_send;
     struct oche_datagram_in received[OCHE_SOCKET_IN] GUARDED;
-    struct oche_links *links GUARDED; /* NULL: none has faults */
+    struct oche_links *links GUARDED;       /* NULL: none has faults */
+    struct device_events *scripted GUARDED; /* NULL: no events are scripted */
     struct oche_capture *capture;
     /* header of the packet that the NIC is handling */
     const struct oche_ip_header *arriving GUARDED;
@@ -249,6 +252,9 @@ unsigned device_receive(struct oche_device *device, oche_time *now) OCHE_NEEDS(d
  * forwarded together to another process count as one.
  */
 unsigned device_take(struct oche_device *device, const struct oche_datagram_in *in, oche_time now)
+    OCHE_NEEDS(device_lock);
+/* Returns the packet's queue pair if it accepts packets from their sender, or NULL. */
+struct oche_qp *device_receiver_of(struct oche_device *device, const struct oche_packet *packet)
     OCHE_NEEDS(device_lock);
 /*
  * Writes the GRH that precedes a datagram's payload in the receive buffer; see struct
@@ -325,11 +331,40 @@ bool device_link_receive(struct oche_device *device, const struct oche_datagram_
     OCHE_NEEDS(device_lock);
 /* Gives the NIC the packets that have crossed their links. Returns their number. */
 unsigned device_links_receive(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock);
-/* Sends packets until none is on a link, for so long at most. The device gets no packets any more.
- */
+/* Sends packets until none is on a link, for so long at most. The device gets no packets then. */
 void device_links_finish(struct oche_device *device, oche_time longest) OCHE_NEEDS(device_lock);
 /* Returns when to do either again, or OCHE_NEVER. */
 oche_time device_links_next(const struct oche_device *device) OCHE_NEEDS(device_lock);
+
+/* Scripted events (event_packets.c); no call is needed without device->scripted. */
+/* Opens those of the configuration. Returns false, with an error, if memory is out. */
+bool device_events_open(struct oche_device *device, struct oche_error *error)
+    OCHE_NEEDS(device_lock);
+/* NULL: nothing. */
+void device_events_close(struct device_events *events);
+/*
+ * Looks at a packet of the datagram, as device_link_receive. Returns false if the device can go on
+ * with it; true: the packet was dropped or kept, or the device has got it.
+ */
+bool device_event_receive(struct oche_device *device, const struct oche_datagram_in *in,
+                          const uint8_t *bytes, uint32_t count, bool first, oche_time now)
+    OCHE_NEEDS(device_lock);
+/* Gives the NIC the delayed packets that are due. Returns their number. */
+unsigned device_events_receive(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock);
+/* Returns when to do so again, or OCHE_NEVER. */
+oche_time device_events_next(const struct device_events *events);
+/* Returns the number of packets that events have dropped. */
+uint64_t device_events_dropped(const struct device_events *events);
+
+/* Links and events together (faults.c); any of them may be missing. */
+bool device_faults_open(struct oche_device *device, struct oche_error *error)
+    OCHE_NEEDS(device_lock);
+void device_faults_close(struct oche_device *device) OCHE_NEEDS(device_lock);
+unsigned device_faults_receive(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock);
+oche_time device_faults_next(const struct oche_device *device) OCHE_NEEDS(device_lock);
+/* Sets the counts of packets that they have lost. */
+void device_faults_count(const struct oche_device *device, struct oche_device_stats *stats)
+    OCHE_NEEDS(device_lock);
 
 void objects_destroy(struct oche_device *device) OCHE_NEEDS(device_lock);
 extern const struct oche_nic_port device_port;

@@ -32,10 +32,7 @@ OCHE_UNCHECKED void oche_device_stats_now(struct oche_device *device,
                                           struct oche_device_stats *stats)
 {
     *stats = device->stats;
-    if (device->links != NULL) {
-        stats->dropped_sent = oche_links_lost(device->links, OCHE_LINK_OUT);
-        stats->dropped_received = oche_links_lost(device->links, OCHE_LINK_IN);
-    }
+    device_faults_count(device, stats);
     stats->kernel_drops = oche_socket_losses(&device->socket).datagrams;
     stats->source_ports = device->source_ports.count;
     stats->gso = device->socket.gso;

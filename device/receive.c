@@ -110,9 +110,7 @@ struct origin {
     enum oche_port_verdict verdict;
 };
 
-/* Returns the packet's queue pair if it accepts packets from their sender, or NULL. */
-static struct oche_qp *receiver_of(struct oche_device *device, const struct oche_packet *packet)
-    OCHE_NEEDS(device_lock)
+struct oche_qp *device_receiver_of(struct oche_device *device, const struct oche_packet *packet)
 {
     struct oche_qp *qp =
         packet->src != OCHE_NO_PEER ? oche_nic_find_qp(device->nic, packet->dest_qpn) : NULL;
@@ -123,7 +121,7 @@ static struct oche_qp *receiver_of(struct oche_device *device, const struct oche
 static struct origin origin_of(struct oche_device *device, const struct oche_packet *packet)
     OCHE_NEEDS(device_lock)
 {
-    struct origin origin = {.qp = receiver_of(device, packet), .verdict = OCHE_PORT_PINNED};
+    struct origin origin = {.qp = device_receiver_of(device, packet), .verdict = OCHE_PORT_PINNED};
 
     if (origin.qp == NULL)
         return origin;
@@ -348,6 +346,11 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
         if (OCHE_UNLIKELY(device->links != NULL) && !in->from_link &&
             device_link_receive(device, in, in->bytes + at, count, at == 0, now))
             continue;
+        if (OCHE_UNLIKELY(device->scripted != NULL) && !in->from_events &&
+            device_event_receive(device, in, in->bytes + at, count, arrival.first, now)) {
+            arrival.first = false;
+            continue;
+        }
         device->stats.received_packets++;
         device->stats.taken_over += in->passed_on;
         if (check_packet(device, &arrival, in->bytes + at, count, &checked)) {
@@ -401,8 +404,8 @@ unsigned device_receive(struct oche_device *device, oche_time *now)
         if (OCHE_UNLIKELY(oche_sharing_has_queued(&device->share)))
             oche_sharing_retry_queued(&device->share);
     }
-    if (OCHE_UNLIKELY(device->links != NULL))
-        packets += device_links_receive(device, *now);
+    if (OCHE_UNLIKELY(device->links != NULL || device->scripted != NULL))
+        packets += device_faults_receive(device, *now);
     if (OCHE_UNLIKELY(device->first_full != NULL))
         device_reorder_grow(device);
     if (packets > FEW_PACKETS)

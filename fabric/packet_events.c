@@ -7,11 +7,37 @@
 #include "core/random.h"
 #include "core/wire/opcode.h"
 
-const char *const oche_packet_event_names[OCHE_PACKET_EVENT_TYPES + 1] = {
-    [OCHE_PACKET_EVENT_DROP] = "drop",           [OCHE_PACKET_EVENT_ECN] = "ecn",
-    [OCHE_PACKET_EVENT_BIT_ERROR] = "bit-error", [OCHE_PACKET_EVENT_DELAY] = "delay",
-    [OCHE_PACKET_EVENT_REORDER] = "reorder",     [OCHE_PACKET_EVENT_DUPLICATE] = "duplicate",
+#define MOST_ITER 65535
+
+static const char *const types[] = {
+    [OCHE_PACKET_EVENT_DROP] = "drop",
+    [OCHE_PACKET_EVENT_ECN] = "ecn",
+    [OCHE_PACKET_EVENT_BIT_ERROR] = "bit-error",
+    [OCHE_PACKET_EVENT_DELAY] = "delay",
+    [OCHE_PACKET_EVENT_REORDER] = "reorder",
+    [OCHE_PACKET_EVENT_DUPLICATE] = "duplicate",
+    NULL,
 };
+
+static const struct oche_param event_params[] = {
+    {OCHE_PARAM(struct oche_packet_event, qpn), OCHE_IS_COUNT(0, 0, 65535), .where = "Lumina",
+     .help = "the connection, in the order in which they are first seen"},
+    {OCHE_PARAM(struct oche_packet_event, psn), OCHE_IS_COUNT(0, 0, OCHE_PSN_MASK),
+     .where = "Lumina", .help = "the packet, counted from the connection's first PSN"},
+    {OCHE_PARAM(struct oche_packet_event, type), OCHE_IS_CHOICE(OCHE_PACKET_EVENT_DROP, types),
+     .where = "Lumina", .help = "what happens to the packet"},
+    {OCHE_PARAM(struct oche_packet_event, iter), OCHE_IS_COUNT(1, 1, MOST_ITER), .where = "Lumina",
+     .help = "1: the first transmission; 2: the one after the first resend"},
+};
+const struct oche_param_table oche_packet_event_params =
+    OCHE_PARAM_TABLE(event_params, struct oche_packet_event);
+
+static const struct oche_param by_time = {OCHE_PARAM_AS("by", struct oche_packet_event, delay),
+                                          OCHE_IS_TIME(20 * OCHE_US, 1, 3600 * OCHE_SEC),
+                                          .where = "our choice", .help = "how late the packet is"};
+static const struct oche_param by_packets = {
+    OCHE_PARAM_AS("by", struct oche_packet_event, overtake), OCHE_IS_COUNT(1, 1, 65535),
+    .where = "our choice", .help = "how many packets overtake it"};
 
 /* Requests to one queue pair from one sender, or its READ responses. */
 struct stream {
@@ -49,25 +75,27 @@ struct oche_packet_events {
 
 /* ---- making ---- */
 
-const char *oche_packet_event_check(const struct oche_packet_event *event)
+const struct oche_param *oche_packet_event_by(uint32_t type)
 {
-    if (event->qpn > OCHE_MOST_EVENT_QPN)
-        return "qpn: at most 65535; connections are counted from 0, as they are first seen";
-    if (event->psn > OCHE_PSN_MASK)
-        return "psn: at most 16777215; a PSN has 24 bits, and 0 is the connection's first one";
-    if (event->iter == 0 || event->iter > OCHE_MOST_EVENT_ITER)
-        return "iter: 1 to 65535; 1 is the first transmission";
-    if (event->type >= OCHE_PACKET_EVENT_TYPES)
-        return "type: one of drop, ecn, bit-error, delay, reorder, duplicate";
-    if (event->type == OCHE_PACKET_EVENT_DELAY
-            ? event->delay == 0 || event->delay > OCHE_MOST_EVENT_DELAY
-            : event->delay != 0)
-        return "by: of a delay, a time above 0 and up to an hour, such as 20us";
-    if (event->type == OCHE_PACKET_EVENT_REORDER
-            ? event->overtake == 0 || event->overtake > OCHE_MOST_EVENT_OVERTAKE
-            : event->overtake != 0)
-        return "by: of a reorder, 1 to 65535 packets that overtake it";
-    return NULL;
+    if (type == OCHE_PACKET_EVENT_DELAY)
+        return &by_time;
+    return type == OCHE_PACKET_EVENT_REORDER ? &by_packets : NULL;
+}
+
+static bool in_range(const struct oche_param *param, const struct oche_packet_event *event)
+{
+    return oche_param_in_range(param, oche_param_get(param, event));
+}
+
+bool oche_packet_event_valid(const struct oche_packet_event *event)
+{
+    const struct oche_param *by = oche_packet_event_by(event->type);
+
+    for (size_t i = 0; i < OCHE_COUNT_OF(event_params); i++)
+        if (!in_range(&event_params[i], event))
+            return false;
+    return event->type < OCHE_PACKET_EVENT_TYPES && (by == NULL || in_range(by, event)) &&
+           (by == &by_time || event->delay == 0) && (by == &by_packets || event->overtake == 0);
 }
 
 /* Returns less than 0, 0 or more than 0 if the packet of `a` comes before, at or after that of b.
@@ -88,11 +116,11 @@ bool oche_packet_event_same(const struct oche_packet_event *a, const struct oche
 
 static uint32_t streams_of(const struct oche_packet_event *list, uint32_t count)
 {
-    uint32_t most = 0;
+    uint64_t most = 0;
 
     for (uint32_t i = 0; i < count; i++)
         most = list[i].qpn > most ? list[i].qpn : most;
-    return most + 1;
+    return (uint32_t)most + 1;
 }
 
 /* Returns the size of the table: at most half of it is used. */
@@ -137,7 +165,7 @@ oche_packet_events_create(void *memory, const struct oche_packet_event *list, ui
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = i;
 
-        OCHE_MUST(oche_packet_event_check(&list[i]) == NULL);
+        OCHE_MUST(oche_packet_event_valid(&list[i]));
         for (; at > 0 && compare(&list[i], &events->list[at - 1].event) < 0; at--)
             events->list[at] = events->list[at - 1];
         OCHE_MUST(at == 0 || compare(&list[i], &events->list[at - 1].event) != 0);
@@ -216,7 +244,7 @@ static void count(struct stream *stream, const struct oche_packet *packet,
     const bool may_skip = begins && (stream->responses || stream->after_read);
 
     if (ahead != 0 && !(may_skip && ahead > 0))
-        stream->iter += stream->iter <= OCHE_MOST_EVENT_ITER;
+        stream->iter += stream->iter <= MOST_ITER;
     else if (begins)
         stream->iter = 1;
     stream->expected = oche_psn_add(packet->psn, 1);
@@ -279,7 +307,7 @@ const struct oche_packet_event *oche_packet_events_see(struct oche_packet_events
     found->happened = true;
     events->by_type[found->event.type]++;
     if (found->event.type == OCHE_PACKET_EVENT_REORDER) {
-        events->keeps = found->event.overtake;
+        events->keeps = (uint32_t)found->event.overtake;
         events->keeps_for = (uint32_t)(stream - events->table);
     }
     return &found->event;

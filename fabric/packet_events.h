@@ -27,13 +27,10 @@
 #define OCHE_FABRIC_PACKET_EVENTS_H
 
 #include "core/base.h"
+#include "core/param.h"
 #include "core/wire/packet.h"
 
-#define OCHE_MOST_PACKET_EVENTS  2048
-#define OCHE_MOST_EVENT_QPN      65535
-#define OCHE_MOST_EVENT_ITER     65535
-#define OCHE_MOST_EVENT_OVERTAKE 65535
-#define OCHE_MOST_EVENT_DELAY    (3600 * OCHE_SEC)
+#define OCHE_MOST_PACKET_EVENTS 2048
 
 enum oche_packet_event_type {
     OCHE_PACKET_EVENT_DROP,
@@ -44,18 +41,19 @@ enum oche_packet_event_type {
     OCHE_PACKET_EVENT_DUPLICATE, /* the packet comes twice, at the same time */
     OCHE_PACKET_EVENT_TYPES
 };
-/* "drop", "ecn", "bit-error", …: Lumina's names, and NULL */
-extern const char *const oche_packet_event_names[OCHE_PACKET_EVENT_TYPES + 1];
-
 struct oche_packet_event {
-    uint32_t qpn, psn, iter;
+    uint64_t qpn, psn, iter;
     uint32_t type;     /* enum oche_packet_event_type */
-    uint32_t overtake; /* REORDER: how many packets overtake it; else 0 */
+    uint64_t overtake; /* REORDER: how many packets overtake it; else 0 */
     oche_time delay;   /* DELAY: by how much; else 0 */
 };
+/* The members that each event has: qpn, psn, type, iter. */
+extern const struct oche_param_table oche_packet_event_params;
+/* Returns the member `by` of events of this type, or NULL. */
+const struct oche_param *oche_packet_event_by(uint32_t type);
 
-/* Returns what is wrong with an event ("iter: …; what would be right"), or NULL. */
-const char *oche_packet_event_check(const struct oche_packet_event *event);
+/* True if all members are in their ranges. */
+bool oche_packet_event_valid(const struct oche_packet_event *event);
 /* True if both are for the same packet, which a list must not have. */
 bool oche_packet_event_same(const struct oche_packet_event *a, const struct oche_packet_event *b);
 
@@ -65,7 +63,7 @@ struct oche_packet_events;
 size_t oche_packet_events_bytes(const struct oche_packet_event *list, uint32_t count);
 /*
  * Makes the object in `memory` (aligned to 8), which stays the caller's. Copies the list, whose
- * events have passed oche_packet_event_check, each for another packet.
+ * events are valid, each for another packet.
  */
 struct oche_packet_events *
 oche_packet_events_create(void *memory, const struct oche_packet_event *list, uint32_t count);

@@ -54,7 +54,8 @@ struct oche_datagram_in {
     bool passed_on; /* the datagram came through another process (sharing.h) */
     bool truncated; /* the datagram was longer than the buffer: not usable */
     bool from_link; /* a packet that a link has delayed (link_packets.c) */
-    bool continues; /* with from_link: the packet was not the first one of its datagram */
+    bool from_events; /* with from_link: scripted events have looked at it (event_packets.c) */
+    bool continues;   /* with from_link: the packet was not the first one of its datagram */
 };
 
 /* A datagram to send: `pieces` together are one packet, or several of segment_bytes each. */

@@ -28,6 +28,7 @@
  *   OCHE_LINK       faults of links to peers, in both directions (device/link/spec.h); several
  *                   rules are separated by semicolons
  *   OCHE_LINK_IN, OCHE_LINK_OUT  the same, for packets that arrive, or that leave
+ *   OCHE_EVENTS     what happens to single packets that arrive (device/link/event_text.h)
  *   OCHE_FAIL       calls that fail on demand (params/fail_rules.h): reg_mr=3,create_qp=1
  *   OCHE_DROP       N: short for OCHE_LINK_OUT=loss=N/1000000
  */
@@ -196,7 +197,7 @@ bool ov_wants_stats(void)
  * At the process's end a stopped thread may have the lock for ever: then the counters are read
  * without the lock.
  */
-OCHE_UNCHECKED void ov_report_stats(struct ov_port *port)
+OCHE_UNCHECKED static void report_counters(struct ov_port *port)
 {
     uint64_t counted[OCHE_MOST_COUNTERS] = {0}, all[OCHE_VIEW_COUNTERS];
     const struct timespec end = ov_soon();
@@ -241,6 +242,12 @@ OCHE_UNCHECKED void ov_report_stats(struct ov_port *port)
            s.nic.cc_packets_sent, s.nic.cc_packets_received, s.held, s.held_in_vain);
     print_counters(address, counters, counted);
     ov_report_causes(address, all);
+}
+
+void ov_report_stats(struct ov_port *port)
+{
+    report_counters(port);
+    ov_report_events(port);
 }
 
 /*
@@ -422,7 +429,8 @@ bool ov_environment(struct oche_device_config *config)
     const char *name;
 
     if (!read_schemes(config) || !read_line_rate(config) || !read_peer_ports(config) ||
-        !read_view() || !read_incast(config) || !read_links(config))
+        !read_view() || !read_incast(config) || !read_links(config) ||
+        !ov_read_events(value_of("OCHE_EVENTS"), config))
         return false;
     config->ack_priority = value_of("OCHE_ACK_PRIORITY") != NULL;
     name = value_of("OCHE_CAPTURE");

@@ -624,7 +624,10 @@ void ov_unsupported_files(const struct ov_device *first, const void *caller);
 
 /* ---- the rest ---- */
 
-/* If OCHE_STATS is set, prints the port's counters to standard error. */
+/*
+ * If OCHE_STATS is set, prints the port's counters to standard error; and what scripted events have
+ * done.
+ */
 void ov_report_stats(struct ov_port *port);
 bool ov_wants_stats(void);
 /*
@@ -652,6 +655,13 @@ bool ov_is_strict(void);
  */
 bool ov_environment(struct oche_device_config *config);
 bool ov_poll_mode(enum ov_poll *mode);
+/*
+ * Reads OCHE_EVENTS, `text`; NULL: none. Returns false if it is wrong, after printing a line.
+ * Called under the lock of all ports; the device copies the events.
+ */
+bool ov_read_events(const char *text, struct oche_device_config *config);
+/* Prints what scripted events have done, if OCHE_STATS is set, or if one never happened. */
+void ov_report_events(struct ov_port *port);
 /* Prints one line to standard error: "oche: …". */
 void ov_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -403,7 +403,7 @@ static struct ov_port *open_new(const struct ov_device *device) OCHE_NEEDS(ports
         free(port);
         return ov_null(EAGAIN);
     }
-    ov_exit_watch(config.capture != NULL || ov_wants_stats());
+    ov_exit_watch(config.capture != NULL || config.event_count > 0 || ov_wants_stats());
     port->next = ports;
     return ports = port;
 }

@@ -102,6 +102,78 @@ def links():
          [key for key in keys if f"`{key}`" not in page])
 
 
+EVENT_FILES = [
+    ("events:\n  - {qpn: 0, psn: 5, type: drip, iter: 1}\n", ":2: events[0].type: "),
+    ("events:\n  - {qpn: 0, psn: 5, type: drop}\n", ":2: events[0].iter: is missing"),
+    ("events:\n  - {qpn: 0, psn: 5, type: drop, iter: 0}\n", ":2: events[0].iter: "),
+    ("events:\n  - {qpn: 0, psn: 16777216, type: drop, iter: 1}\n", ":2: events[0].psn: "),
+    ("events:\n  - qpn: 0\n    psn: x\n    type: drop\n    iter: 1\n", ":3: events[0].psn: "),
+    ("events:\n  - {qpn: 0, psm: 5, type: drop, iter: 1}\n", "did you mean psn?"),
+    ("events:\n  - {qpn: 0, psn: 5, type: drop, iter: 1, colour: red}\n", "no such key"),
+    ("events:\n  - {qpn: 0, psn: [5], type: drop, iter: 1}\n", "is no single value"),
+    ("events:\n  - {qpn: 0, psn: 5, type: delay, iter: 1}\n", "events[0].by: is missing"),
+    ("events:\n  - {qpn: 0, psn: 5, type: delay, iter: 1, by: 3}\n", "events[0].by: "),
+    ("events:\n  - {qpn: 0, psn: 5, type: reorder, iter: 1, by: 0}\n", "events[0].by: "),
+    ("events:\n  - {qpn: 0, psn: 5, type: ecn, iter: 1, by: 3}\n", "delay and reorder alone"),
+    ("events:\n  - {qpn: 0, psn: 5, type: drop, iter: 1}\n"
+     "  - {qpn: 0, psn: 6, type: drop, iter: 1}\n  - {qpn: 0, psn: 5, type: ecn, iter: 1}\n",
+     ":4: events[2]: is for the same packet as the event in line 2"),
+    ("events:\n  - drop\n", "is no event"),
+    ("events: []\n", "has no events"),
+    ("event:\n  - {qpn: 0, psn: 5, type: drop, iter: 1}\n", "a list of events is missing"),
+    ("events:\n  - {qpn: 0, psn: 5, type: drop, iter: 1}\nfog: 1\n", ":3: fog: is not known"),
+    ("traffic:\n  num-qps: 1\n", ":1: traffic: a list of events is missing"),
+    ("traffic:\n  data-pkt-events:\n    - {qpn: 0, psn: 5, type: drop, iter: -1}\n",
+     ":3: traffic.data-pkt-events[0].iter: "),
+    ("events: {", "YAML")]
+# A test of Lumina, with keys that are of no interest here.
+LUMINA = """local-workspace: /tmp/lumina
+switch: {control-ip: 192.0.2.1, port-speed: 100G}
+traffic:
+  num-qps: 2 # connections
+  rdma-verb: write
+  data-pkt-events: # what happens
+    - qpn: 0
+      psn: 4
+      type: ecn
+      iter: 1
+    - {qpn: 1, psn: 5, type: bit-error, iter: 2}
+"""
+
+
+def events():
+    """Files of scripted events: mistakes with their lines, and what becomes of right ones."""
+    with tempfile.TemporaryDirectory() as top:
+        path = os.path.join(top, "events.yaml")
+
+        def run_with(text, *words):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            return run(f"--events={path}", "--", *words)
+
+        for text, says in EVENT_FILES:
+            must(refused(run_with(text, "true"), "--events: ", path, says), text)
+        many = "".join(f"  - {{qpn: 0, psn: {psn}, type: drop, iter: 1}}\n" for psn in range(2049))
+        must(refused(run_with("events:\n" + many, "true"), "more than 2048 events"), "many")
+        most = run_with("events:\n" + many[:many.rindex("  -")], "sh", "-c", "echo $OCHE_EVENTS")
+        must(most.returncode == 0 and most.stdout.count(":1:drop") == 2048, "2048")
+        shows = ("sh", "-c", "echo $OCHE_EVENTS")
+        done = run_with("events:\n  - {qpn: 0, psn: 5, type: drop, iter: 1}\n"
+                        "  - {qpn: 3, psn: 0x10, type: delay, iter: 2, by: 1.5ms}\n", *shows)
+        must(refused(done, "events[1].psn"), done)
+        done = run_with("events:\n  - {qpn: 0, psn: 5, type: drop, iter: 1}\n"
+                        "  - {qpn: 3, psn: 16, type: delay, iter: 2, by: 1.5ms}\n"
+                        "  - {by: 2, qpn: 3, psn: 17, iter: 1, type: reorder}\n", *shows)
+        must(done.stdout == "0:5:1:drop,3:16:2:delay=1500us,3:17:1:reorder=2\n", done)
+        done = run_with(LUMINA, *shows)
+        must(done.stdout == "0:4:1:ecn,1:5:2:bit-error\n", done)
+    must(refused(run("--events=/nowhere/at/all", "--", "true"), "/nowhere/at/all"), "no file")
+    must(refused(run("--events=/tmp", "--", "true"), "/tmp"), "a folder")
+    done = run("--", "true", OCHE_EVENTS="0:5:1:drip")
+    must(refused(done, "OCHE_EVENTS", "0:5:1:drip"), done)
+    must(run("--", "true", OCHE_EVENTS="0:5:1:drop").returncode == 0, "a right one")
+
+
 def main():
     for option, variable, value in WRONG:
         done = run(f"{option}={value}", "--", "echo", "ran")
@@ -132,6 +204,7 @@ def main():
         must(done.returncode == 0 and done.stdout == value + "\n", "left alone", done)
         must(run("--", "true", **{variable: ""}).returncode == 0, "empty: as if it were not there")
     links()
+    events()
     must(refused(run("--capture=", "--", "true"), "--capture"), "no name")
     must(refused(run("--rogue=", "--", "true"), "--rogue"), "no key")
     with tempfile.TemporaryDirectory() as top:
