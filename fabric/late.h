@@ -3,9 +3,6 @@
  * Decides which packets a link delivers late, so that later ones overtake them: each packet
  * independently, by a random time. There is one object per link and direction, with its own random
  * stream. Frames of the link itself (PFC, credits) are never late.
- *
- * Two packets never arrive at one port at the same picosecond, because nothing would order them:
- * the second one arrives a picosecond later.
  */
 #ifndef OCHE_FABRIC_LATE_H
 #define OCHE_FABRIC_LATE_H
@@ -13,15 +10,15 @@
 #include "core/base.h"
 #include "core/random.h"
 #include "core/wire/packet.h"
+#include "fabric/arrivals.h"
 
 struct oche_late {
     uint64_t threshold; /* a packet is late if its random 63-bit number is below this */
     oche_time least, most;
     struct oche_random random;
-    uint64_t count;    /* packets that were late */
-    uint32_t capacity; /* while so many are on their way, further packets are on time */
-    uint32_t pending;
-    oche_time arrivals[]; /* arrival times of late packets, as a heap: the next one first */
+    uint64_t count; /* packets that were late */
+    /* of late packets; while its capacity is on the way, further packets are on time */
+    struct oche_arrivals *arrivals;
 };
 
 /* Returns the bytes of memory for oche_late_create, for a link of this rate. */

@@ -576,6 +576,26 @@ static void store_port(struct oche_results *results, const struct oche_world *wo
         oche_results_counter(results, entity, "lost_packets", oche_world_lost_packets(world, port));
 }
 
+/* Stores how often each type of scripted event happened, with the port. */
+static void store_events(struct oche_results *results, const struct oche_world *world)
+{
+    const struct oche_param *type = oche_param_find(&oche_packet_event_params, "type");
+    const struct oche_port *port;
+    char entity[OCHE_OUTCOME_NAME_BYTES], name[64];
+    struct oche_world_events events;
+
+    if (!oche_world_event_counts(world, &events))
+        return;
+    port = &oche_world_network(world)->ports[events.port];
+    entity_of(oche_world_topology(world), port->node, port->local, entity, sizeof(entity));
+    for (unsigned i = 0; i < OCHE_PACKET_EVENT_TYPES; i++) {
+        snprintf(name, sizeof(name), "events.%s", type->choices[i]);
+        oche_results_counter(results, entity, name, events.counts.by_type[i]);
+    }
+    oche_results_counter(results, entity, "events.never", events.counts.never);
+    oche_results_counter(results, entity, "events.not_overtaken", events.counts.kept);
+}
+
 static void store_counters(struct oche_results *results, const struct oche_world *world)
 {
     const struct oche_topology *topology = oche_world_topology(world);
@@ -603,6 +623,7 @@ static void store_counters(struct oche_results *results, const struct oche_world
             store_port(results, world, node, port, &stats[topology->nodes[node].first_port + port]);
     }
     free(stats);
+    store_events(results, world);
 }
 
 /* ---- series and histograms ---- */

@@ -11,6 +11,7 @@
 #include "cli/run/notes.h"
 #include "cli/run/pathologies.h"
 #include "cli/run/run_name.h"
+#include "device/link/event_text.h"
 #include "params/figures.h"
 #include "params/table.h"
 
@@ -101,6 +102,18 @@ static void print_no_loss(const struct oche_outcome *outcome, FILE *out)
         fputs("No packet was dropped, lost or sent again.\n", out);
 }
 
+/* Prints what scripted events have done, and which never happened. */
+static void print_events(const struct oche_outcome *outcome, const char *of, FILE *out)
+{
+    char text[OCHE_EVENT_REPORT_BYTES];
+
+    if (outcome->events_port[0] == '\0')
+        return;
+    oche_event_text_report(&outcome->events.counts, &outcome->events.first_left, text);
+    fprintf(out, "Scripted events at %s%s%s: %s.\n", outcome->events_port,
+            *of != '\0' ? ", with " : "", of, text);
+}
+
 void oche_summary_print(const struct oche_outcome *outcome, bool all, FILE *out)
 {
     static const enum oche_metric_group groups[] = {OCHE_METRICS_LOAD,    OCHE_METRICS_LIST,
@@ -138,6 +151,7 @@ void oche_summary_print(const struct oche_outcome *outcome, bool all, FILE *out)
     oche_table_print(rest, out);
     oche_table_free(rest);
     print_no_loss(outcome, out);
+    print_events(outcome, "", out);
     oche_rows_hidden_print(&shown, 1, out);
     print_deflected(outcome, "", out);
 }
@@ -264,6 +278,8 @@ void oche_comparison_print(const char *key, const struct oche_outcome *outcomes,
         if (is_numbered(key, &outcomes[i]))
             fprintf(out, "#%zu: %s\n", i + 1, head_of(key, &outcomes[i]).text);
     oche_rows_hidden_print(&shown, count, out);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        print_events(&outcomes[i], oche_run_name_of(key, &outcomes[i]).text, out);
         print_deflected(&outcomes[i], oche_run_name_of(key, &outcomes[i]).text, out);
+    }
 }

@@ -265,6 +265,8 @@ static void note_differences(struct oche_fluid_scene *scene, const struct oche_f
         add_word(scene->left_out, sizeof(scene->left_out), "loss");
     if (config->loss.late > 0)
         add_word(scene->left_out, sizeof(scene->left_out), "late packets");
+    if (config->scripted.file != NULL)
+        add_word(scene->left_out, sizeof(scene->left_out), "events");
     if (config->failure_count > 0)
         add_word(scene->left_out, sizeof(scene->left_out), "failures");
     if (config->receiver_count > 0)

@@ -296,6 +296,18 @@ static void take_ports(struct oche_outcome *outcome, const struct oche_world *wo
     free(stats);
 }
 
+static void take_events(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    const struct oche_network *network = oche_world_network(world);
+    const struct oche_port *port;
+
+    if (!oche_world_event_counts(world, &outcome->events))
+        return;
+    port = &network->ports[outcome->events.port];
+    oche_topology_port_name(oche_world_topology(world), port->node, port->local,
+                            outcome->events_port, sizeof(outcome->events_port));
+}
+
 static void take_queues(struct oche_outcome *outcome, const struct oche_world *world)
 {
     outcome->queue_count = oche_world_watch_count(world);
@@ -500,6 +512,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
                                                                  : config->recovery->name);
     take_remark(outcome, world);
     take_headroom_remark(outcome, world);
+    take_events(outcome, world);
     oche_unfit_take(&outcome->unfit, world);
     oche_world_totals(world, &outcome->totals);
     oche_world_path_lengths(world, &outcome->ways);

@@ -165,6 +165,9 @@ struct oche_outcome {
     struct oche_deflected deflected;
     struct oche_by_workload by_workload;
     struct oche_failures_outcome failures;
+    /* scripted events, of the whole run; `events_port` is "" if there are none */
+    struct oche_world_events events;
+    char events_port[OCHE_OUTCOME_NAME_BYTES];
     /* result of --until-stable; metric[0] is 0: option not given */
     struct oche_steady_result steady;
     struct oche_outcome_queue *queues;

@@ -10,6 +10,7 @@
 #include "sim/network/bytes_mode.h"
 #include "sim/network/host.h"
 #include "sim/network/link_failure.h"
+#include "sim/network/port_events.h"
 #include "sim/network/ranks.h"
 #include "sim/network/schedule.h"
 #include "sim/network/team.h"
@@ -237,7 +238,8 @@ void oche_network_ready(struct oche_network *network)
         port->peer_shard = network->nodes[network->ports[port->peer].node].shard;
         if (port->peer_shard != network->nodes[port->node].shard)
             port->flags |= OCHE_PORT_REMOTE;
-        if (extra->loss != NULL || extra->late != NULL || extra->tap || network->bytes_mode)
+        if (extra->loss != NULL || extra->late != NULL || extra->events != NULL || extra->tap ||
+            network->bytes_mode)
             port->flags |= OCHE_PORT_SPECIAL;
         longest =
             oche_time_max(longest, port->delay + oche_time_of_bytes(LARGE_FRAME, extra->rate_bps));
@@ -280,6 +282,33 @@ void oche_network_cross(struct oche_shard *shard, const struct oche_port *port,
     shard->crosses_from = oche_time_min(shard->crosses_from, packet->when);
 }
 
+void oche_network_lose(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
+                       oche_time now)
+{
+    struct oche_network *network = shard->network;
+    struct oche_port_extra *extra = &network->extras[number];
+
+    extra->lost_packets++;
+    extra->lost_bytes += packet->frame_bytes;
+    oche_trace_emit(&network->nodes[network->ports[number].node].trace, now, OCHE_TRACE_DROPPED,
+                    packet->dest_qpn, UINT64_C(1) << 32, packet->psn);
+    if (network->keep_mishaps)
+        oche_mishaps_lost(&shard->mishaps, packet, now);
+    oche_packet_return(&shard->pool, packet);
+}
+
+/* The packet becomes bytes and back, and a capture at the far end sees it. */
+static void cross_link(struct oche_shard *shard, uint32_t number, struct oche_packet *packet)
+{
+    struct oche_network *network = shard->network;
+    const uint32_t peer = network->ports[number].peer;
+
+    if (network->bytes_mode)
+        oche_bytes_mode(shard->scratch, network->endpoint, network->ipv6, packet);
+    if (network->extras[peer].tap && !(network->ports[peer].flags & OCHE_PORT_FAILS))
+        network->tap(network->tap_context, peer, packet, packet->when, false);
+}
+
 bool oche_network_special(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
                           oche_time now)
 {
@@ -289,23 +318,26 @@ bool oche_network_special(struct oche_shard *shard, uint32_t number, struct oche
     if (extra->tap)
         network->tap(network->tap_context, number, packet, now, true);
     if (extra->loss != NULL && oche_loss_drop(extra->loss, packet)) {
-        extra->lost_packets++;
-        extra->lost_bytes += packet->frame_bytes;
-        oche_trace_emit(&network->nodes[network->ports[number].node].trace, now, OCHE_TRACE_DROPPED,
-                        packet->dest_qpn, UINT64_C(1) << 32, packet->psn);
-        if (network->keep_mishaps)
-            oche_mishaps_lost(&shard->mishaps, packet, now);
-        oche_packet_return(&shard->pool, packet);
+        oche_network_lose(shard, number, packet, now);
         return false;
     }
     if (extra->late != NULL)
         packet->when = oche_late_arrival(extra->late, packet, packet->when);
-    if (network->bytes_mode)
-        oche_bytes_mode(shard->scratch, network->endpoint, network->ipv6, packet);
-    uint32_t peer = network->ports[number].peer;
-    if (network->extras[peer].tap && !(network->ports[peer].flags & OCHE_PORT_FAILS))
-        network->tap(network->tap_context, peer, packet, packet->when, false);
+    if (extra->events != NULL && !oche_port_events_send(shard, number, packet, now))
+        return false;
+    cross_link(shard, number, packet);
     return true;
+}
+
+void oche_network_launch(struct oche_shard *shard, uint32_t number, struct oche_packet *packet)
+{
+    const struct oche_port *port = &shard->network->ports[number];
+
+    cross_link(shard, number, packet);
+    if (port->flags & OCHE_PORT_REMOTE)
+        oche_network_cross(shard, port, packet);
+    else if (packet->when < OCHE_TIME_LIMIT)
+        oche_event_push_later(&shard->events, packet->when, port->arrival_key, packet);
 }
 
 void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when)
@@ -352,7 +384,7 @@ int64_t oche_network_live_packets(const struct oche_network *network)
     int64_t sum = 0;
 
     for (uint32_t s = 0; s < network->shard_count; s++)
-        sum += network->shards[s].pool.taken;
+        sum += network->shards[s].pool.taken - network->shards[s].kept_packets;
     return sum;
 }
 

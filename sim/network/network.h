@@ -46,7 +46,7 @@ enum oche_port_flags {
     OCHE_PORT_HOST = 1 << 0,         /* belongs to a host */
     OCHE_PORT_DONE_PENDING = 1 << 1, /* a transmit-done event is on its way */
     OCHE_PORT_REMOTE = 1 << 2,       /* the far end is in another shard */
-    OCHE_PORT_SPECIAL = 1 << 3,      /* loss, lateness, tap, bytes mode: see oche_port_extra */
+    OCHE_PORT_SPECIAL = 1 << 3,      /* loss, events, tap, bytes mode: see oche_port_extra */
     OCHE_PORT_DEFLECTS = 1 << 4,     /* belongs to a switch that may deflect packets */
     OCHE_PORT_FAILS = 1 << 5,        /* the port's link goes down at some time */
 };
@@ -82,9 +82,10 @@ struct oche_site {
 /* Members of a port that few ports use or that are rarely needed. */
 struct oche_port_extra {
     uint64_t rate_bps;
-    struct oche_loss *loss; /* decides which packets of this port are lost; NULL: none */
-    struct oche_late *late; /* decides which packets arrive late; NULL: none */
-    bool tap;               /* show the port's packets to network->tap */
+    struct oche_loss *loss;          /* decides which packets of this port are lost; NULL: none */
+    struct oche_late *late;          /* decides which packets arrive late; NULL: none */
+    struct oche_port_events *events; /* scripted ones (port_events.h); NULL: none; not with late */
+    bool tap;                        /* show the port's packets to network->tap */
     uint64_t lost_packets, lost_bytes;
     /* Valid with OCHE_PORT_FAILS: the state of this end of the link, written by its own node. */
     bool down;
@@ -111,6 +112,7 @@ struct oche_node {
 };
 
 struct oche_network;
+struct oche_port_events;
 struct oche_endpoint;
 struct oche_change;
 struct oche_flow_notes;
@@ -144,7 +146,8 @@ struct oche_shard {
     struct oche_arena tables; /* for tables that few packets use; kept out of `arena`, so that nodes
                                  lie side by side */
     struct oche_network *network;
-    uint64_t hops; /* packets put on a link, including control packets */
+    uint64_t hops;        /* packets put on a link, including control packets */
+    int64_t kept_packets; /* that scripted events keep until others have overtaken them */
     uint64_t handled_events;
     uint64_t flows_completed; /* flows completed by senders in this shard, including failed flows */
     /* flows whose last byte has arrived, and is not in memory yet (host_latency.h) */
@@ -258,13 +261,21 @@ void oche_network_run(struct oche_network *network, oche_time until, oche_networ
 /*
  * Rare cases of oche_network_send, which alone may call these functions. The first puts a packet
  * that the port sends into the mailbox of the other shard that its far end is in. The second
- * applies loss, lateness, taps and bytes mode to a packet being sent; it returns false if the link
- * loses the packet.
+ * applies loss, events, lateness, taps and bytes mode to a packet being sent; it returns false if
+ * the link loses the packet, or an event keeps it.
  */
 void oche_network_cross(struct oche_shard *shard, const struct oche_port *port,
                         struct oche_packet *packet);
 bool oche_network_special(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
                           oche_time now);
+
+/*
+ * For port_events.c: the link loses a packet that the port sends; and: a packet crosses the link
+ * that is not the one that the port sends now. Its `when` is the time at which it arrives.
+ */
+void oche_network_lose(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
+                       oche_time now);
+void oche_network_launch(struct oche_shard *shard, uint32_t number, struct oche_packet *packet);
 
 /*
  * Asks for the node's timer event at `when`, unless an earlier one is pending. Called by a node's
@@ -287,7 +298,7 @@ uint64_t oche_network_events(const struct oche_network *network);
  * rank counts those that end at its own hosts.
  */
 uint64_t oche_network_pending_deliveries(const struct oche_network *network);
-/* Returns the number of packets in use: in queues and on links. */
+/* Returns the number of packets in use, in queues and on links, without those that events keep. */
 int64_t oche_network_live_packets(const struct oche_network *network);
 /* Returns all nodes' trace hashes, combined in node order. */
 uint64_t oche_network_hash(const struct oche_network *network);

@@ -252,7 +252,7 @@ static struct oche_rank_report report_on(struct oche_ranks *ranks, oche_time end
         .hops = shard->hops,
         .events = shard->handled_events,
         .windows = shard->windows,
-        .taken = shard->pool.taken,
+        .taken = shard->pool.taken - shard->kept_packets,
         .mishaps = shard->mishaps.lost_count + shard->mishaps.timed_out_count,
         .flags = interrupted ? ASKED | INTERRUPTED : 0,
     };

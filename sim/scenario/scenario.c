@@ -49,6 +49,7 @@ enum section {
     RECOVERY,
     WORKLOAD,
     LOSS,
+    EVENTS,
     FAILURES,
     RECEIVERS,
     STORMS,
@@ -195,6 +196,9 @@ void oche_schema_make(struct oche_schema *schema)
         [LOSS] = {.name = "loss",
                   .help = "packets that links lose, or deliver late",
                   .table = &oche_loss_params},
+        [EVENTS] = {.name = "events",
+                    .help = "what happens to single packets of a port, by a script",
+                    .table = &oche_events_params},
         [FAILURES] = {.name = "failures",
                       .help = "links and switches that fail",
                       .table = &oche_failure_params,
@@ -515,6 +519,7 @@ static void fill_config(struct oche_scenario *scenario)
         .recovery = recovery->variant->type,
         .recovery_params = recovery->values,
         .loss = *(const struct oche_loss_params *)bound_of(scenario, LOSS)->values,
+        .scripted = *(const struct oche_events_params *)bound_of(scenario, EVENTS)->values,
         .measure = *(const struct oche_measure_params *)bound_of(scenario, MEASURE)->values,
     };
     fill_scheme(scenario);

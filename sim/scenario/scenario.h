@@ -10,6 +10,7 @@
  *     recovery: go_back_n
  *     workload: [{type: poisson_cdf, load: 50%}, …]
  *     loss: {…}   failures: [{link: leaf0:spine1, at: 2ms}, …]   measure: {…}
+ *     events: {file: events.yaml, port: tor0:host3}
  *     slow_receivers: [{hosts: host3, drain_rate: 10Gbps}, …]   pause_storms: [{…}, …]
  *     iofd: {…}                      and so on: a section for each mechanism of switches
  */

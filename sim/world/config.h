@@ -2,8 +2,8 @@
 /*
  * A bound scenario: everything that a world is made from, as plain structs. The scenario reader
  * fills them from YAML; tests and benchmarks fill them by hand. The parameter tables of the
- * sections `run`, `routes`, `measure`, `loss` and `failures` are here; every other section's table
- * is where the section is implemented.
+ * sections `run`, `routes`, `measure`, `loss`, `events` and `failures` are here; every other
+ * section's table is where the section is implemented.
  */
 #ifndef OCHE_SIM_WORLD_CONFIG_H
 #define OCHE_SIM_WORLD_CONFIG_H
@@ -70,6 +70,13 @@ struct oche_loss_params {
     oche_time late_least, late_most; /* by how much */
 };
 extern const struct oche_param_table oche_loss_params;
+
+/* Section `events`: both are given, or none. */
+struct oche_events_params {
+    const char *file; /* scripted events; see sim/scenario/events_file.h */
+    const char *port; /* the port whose packets they are for */
+};
+extern const struct oche_param_table oche_events_params;
 
 /* An entry of the list `failures`: exactly one of link, switches and random is given. */
 enum oche_failure_where {
@@ -150,6 +157,7 @@ struct oche_world_config {
     const struct oche_workload_config *workloads;
     uint32_t workload_count;
     struct oche_loss_params loss;
+    struct oche_events_params scripted;
     const struct oche_failure_params *failures; /* link failures; NULL: none */
     uint32_t failure_count;
     const struct oche_receiver_params *receivers; /* slow ones */

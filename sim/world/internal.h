@@ -75,6 +75,13 @@ struct oche_world_arrivals {
     uint64_t *line;           /* by port: bytes since the end of warm-up; NULL: not measured */
 };
 
+/* scripted_events.c: the events of one port. */
+struct oche_world_scripted {
+    struct oche_packet_event *list; /* malloc'd; NULL: there are none */
+    uint32_t count, port;
+    struct oche_packet_event_counts counts; /* after the run */
+};
+
 struct oche_world {
     const struct oche_world_config *config;
     struct oche_topology topology;
@@ -104,6 +111,7 @@ struct oche_world {
     struct oche_switch **switches;
     struct oche_world_failures *failures; /* link failures; NULL: none */
     char *losses; /* struct oche_loss, one for each port whose packets may be lost */
+    struct oche_world_scripted scripted;
     struct oche_timeout_causes *causes;
     struct oche_world_ends *ends; /* run/timeout_causes.c: while ranks judge; else NULL */
     uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* since the end of warm-up */
@@ -304,6 +312,12 @@ oche_time oche_world_load_next(const struct oche_world *world);
 /* Takes the counts of now, the first time that it is called. */
 void oche_world_load_take(struct oche_world *world);
 void oche_world_load_free(struct oche_world *world);
+
+/* scripted_events.c */
+/* To be called when losses are built. Returns false, with an error, if the section is wrong. */
+bool oche_world_build_events(struct oche_world *world, struct oche_error *error);
+/* Counts what has happened, at all ranks together. To be called once, after the run. */
+void oche_world_count_events(struct oche_world *world);
 
 /* slow_hosts.c */
 /*

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameter tables of the scenario's sections `run`, `routes`, `measure`, `loss` and
- * `failures`. */
+/*
+ * The parameter tables of the scenario's sections `run`, `routes`, `measure`, `loss`, `events` and
+ * `failures`.
+ */
 #include "sim/world/config.h"
 
 static const struct oche_param run_params[] = {
@@ -82,6 +84,16 @@ static const struct oche_param loss_params[] = {
 };
 const struct oche_param_table oche_loss_params =
     OCHE_PARAM_TABLE(loss_params, struct oche_loss_params);
+
+static const struct oche_param events_params[] = {
+    {OCHE_PARAM(struct oche_events_params, file), OCHE_IS_TEXT, .where = "our choice",
+     .help = "what happens to single packets, by connection, PSN and pass, as for oche exec "
+             "--events"},
+    {OCHE_PARAM(struct oche_events_params, port), OCHE_IS_TEXT, .where = "our choice",
+     .help = "the packets that this port sends, such as tor0:host3, which is the way to host3"},
+};
+const struct oche_param_table oche_events_params =
+    OCHE_PARAM_TABLE(events_params, struct oche_events_params);
 
 static const char *const failure_where[] = {
     [OCHE_FAILURE_SWITCH_LINKS] = "switch_links", [OCHE_FAILURE_HOST_LINKS] = "host_links",

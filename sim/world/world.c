@@ -442,7 +442,8 @@ static void build_hosts(struct oche_world *world)
                       : world->topology.by_name + oche_topology_nodes(&world->topology),
         .lossy = !config->switches.pfc || config->loss.probability > 0 ||
                  config->loss.pattern != NULL || config->loss.late > 0 ||
-                 config->failure_count > 0 || config->receiver_count > 0,
+                 config->scripted.file != NULL || config->failure_count > 0 ||
+                 config->receiver_count > 0,
     };
     world->hosts = oche_world_make(count, sizeof(struct oche_host *));
     for (uint32_t i = 0; i < count; i++)
@@ -626,8 +627,8 @@ struct oche_world *oche_world_create(const struct oche_world_config *config,
         !oche_world_build_slow_hosts(
             world, lossless_classes(world, oche_world_packets(config).lossless_classes), error) ||
         !oche_world_pin_flows(world, error) || !oche_world_check_symmetry(world, error) ||
-        !build_loss(world, error) || !oche_world_failures_build(world, error) ||
-        !oche_world_build_watches(world, error)) {
+        !build_loss(world, error) || !oche_world_build_events(world, error) ||
+        !oche_world_failures_build(world, error) || !oche_world_build_watches(world, error)) {
         oche_world_free(world);
         return NULL;
     }
@@ -682,6 +683,7 @@ void oche_world_free(struct oche_world *world)
     oche_world_free_rates(world);
     free(world->onward);
     free(world->losses);
+    free(world->scripted.list);
     free(world->watched);
     free(world->nic_before);
     free(world->counted_before);

@@ -12,6 +12,7 @@
 
 #include <signal.h>
 
+#include "fabric/packet_events.h"
 #include "fabric/registry.h"
 #include "params/error.h"
 #include "sim/measure/timeout_causes.h"
@@ -100,7 +101,7 @@ struct oche_world_totals {
     uint64_t drops[OCHE_DROP_CAUSES];
     uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* timeouts (nic.timeouts) by cause */
     bool timeout_causes_known; /* false: the endpoint does not report what finding causes needs */
-    uint64_t lost_packets;     /* packets lost on links because of the section `loss` */
+    uint64_t lost_packets;     /* packets lost on links because of `loss` and `events`, and cut */
     uint64_t cut_packets;      /* lost because a link went down */
     uint64_t pauses_sent, pauses_received_by_hosts; /* sent: by switches and hosts */
     uint64_t pauses_sent_by_hosts;                  /* slow receivers, and storms */
@@ -349,9 +350,18 @@ struct oche_world_failure oche_world_failure(const struct oche_world *world, uin
 /* Returns how many packets of a connection failures lost, in both directions, and when. */
 struct oche_hit oche_world_hit(const struct oche_world *world, uint32_t connection);
 
+/* What scripted events have done in the whole run. */
+struct oche_world_events {
+    uint32_t port; /* index into the network's ports */
+    struct oche_packet_event_counts counts;
+    struct oche_packet_event first_left; /* with counts.never > 0 */
+};
+/* Returns false if the scenario has none. */
+bool oche_world_event_counts(const struct oche_world *world, struct oche_world_events *events);
+
 /*
  * Returns how many packets that this port sent since the end of warm-up were lost on the port's
- * link, by the section `loss` or because the link went down.
+ * link, by the sections `loss` and `events`, or because the link went down.
  */
 uint64_t oche_world_lost_packets(const struct oche_world *world, uint32_t port);
 /*

@@ -336,5 +336,6 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
     watch_queues(world, false);
     oche_world_longest_finish(world);
     oche_world_slowest_finish(world);
+    oche_world_count_events(world);
     oche_world_gather(world);
 }

@@ -76,7 +76,7 @@ static void test_room(void **state)
 {
     struct oche_late *late = late_of(1, OCHE_SEC, OCHE_SEC, 1);
     const struct oche_packet packet = {.payload_bytes = 8};
-    const uint32_t room = late->capacity;
+    const uint32_t room = late->arrivals->capacity;
 
     (void)state;
     for (uint32_t i = 0; i < room; i++)
