@@ -343,9 +343,12 @@ void *oche_packet_events_release(struct oche_packet_events *events)
 void oche_packet_events_counts(const struct oche_packet_events *events,
                                struct oche_packet_event_counts *counts)
 {
-    *counts = (struct oche_packet_event_counts){.kept = events->kept_count};
-    for (unsigned type = 0; type < OCHE_PACKET_EVENT_TYPES; type++)
+    *counts =
+        (struct oche_packet_event_counts){.listed = events->count, .kept = events->kept_count};
+    for (unsigned type = 0; type < OCHE_PACKET_EVENT_TYPES; type++) {
         counts->by_type[type] = events->by_type[type];
+        counts->happened += events->by_type[type];
+    }
     for (uint32_t i = 0; i < events->count; i++) {
         const struct listed *one = &events->list[i];
 
@@ -358,7 +361,7 @@ void oche_packet_events_counts(const struct oche_packet_events *events,
 }
 
 const struct oche_packet_event *oche_packet_events_at(const struct oche_packet_events *events,
-                                                      uint32_t number)
+                                                      uint64_t number)
 {
     uint32_t at = 0;
 

@@ -89,16 +89,18 @@ void *oche_packet_events_release(struct oche_packet_events *events);
 
 /* What has happened so far. */
 struct oche_packet_event_counts {
+    uint64_t listed;   /* events in the list: those that have happened, and the others */
+    uint64_t happened; /* the sum of `by_type` */
+    uint64_t never;
     uint64_t by_type[OCHE_PACKET_EVENT_TYPES];
-    uint32_t never;      /* events that have not happened */
-    uint32_t kept;       /* reordered packets that have not gone on */
-    uint32_t first_left; /* the first event of the list that has not happened, if any */
+    uint64_t kept;       /* reordered packets that have not gone on */
+    uint64_t first_left; /* number of the first event that has not happened, if any */
 };
 void oche_packet_events_counts(const struct oche_packet_events *events,
                                struct oche_packet_event_counts *counts);
 /* Returns an event by its number in the list that the object was made from. */
 const struct oche_packet_event *oche_packet_events_at(const struct oche_packet_events *events,
-                                                      uint32_t number);
+                                                      uint64_t number);
 /* Returns the handle of a packet that is kept, `number` below counts.kept. */
 void *oche_packet_events_kept(const struct oche_packet_events *events, uint32_t number);
 

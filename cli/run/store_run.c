@@ -589,11 +589,11 @@ static void store_events(struct oche_results *results, const struct oche_world *
     port = &oche_world_network(world)->ports[events.port];
     entity_of(oche_world_topology(world), port->node, port->local, entity, sizeof(entity));
     for (unsigned i = 0; i < OCHE_PACKET_EVENT_TYPES; i++) {
-        snprintf(name, sizeof(name), "events.%s", type->choices[i]);
+        snprintf(name, sizeof(name), "scripted.%s", type->choices[i]);
         oche_results_counter(results, entity, name, events.counts.by_type[i]);
     }
-    oche_results_counter(results, entity, "events.never", events.counts.never);
-    oche_results_counter(results, entity, "events.not_overtaken", events.counts.kept);
+    oche_results_counter(results, entity, "scripted.never", events.counts.never);
+    oche_results_counter(results, entity, "scripted.not_overtaken", events.counts.kept);
 }
 
 static void store_counters(struct oche_results *results, const struct oche_world *world)

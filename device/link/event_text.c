@@ -125,12 +125,12 @@ void oche_event_text_report(const struct oche_packet_event_counts *counts,
         at = (size_t)snprintf(text, OCHE_EVENT_REPORT_BYTES, "none happened");
     if (counts->never > 0)
         at += (size_t)snprintf(text + at, OCHE_EVENT_REPORT_BYTES - at,
-                               "; never happened: %" PRIu32 ", the first qpn %" PRIu64
+                               "; never happened: %" PRIu64 ", the first qpn %" PRIu64
                                " psn %" PRIu64 " iter %" PRIu64 " %s",
                                counts->never, first_left->qpn, first_left->psn, first_left->iter,
                                type->choices[first_left->type]);
     if (counts->kept > 0)
         snprintf(text + at, OCHE_EVENT_REPORT_BYTES - at,
-                 "; reordered packets that were not overtaken, and so lost: %" PRIu32,
+                 "; reordered packets that were not overtaken, and so lost: %" PRIu64,
                  counts->kept);
 }

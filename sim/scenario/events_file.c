@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "params/printable.h"
@@ -146,14 +147,15 @@ bool oche_events_file_read(const char *path, struct oche_packet_event *list, uin
 {
     const struct oche_yaml *entries;
     struct oche_document *document;
+    char shown[OCHE_ERROR_BYTES / 2];
+    struct stat about;
     bool whole;
 
-    if (access(path, R_OK) != 0) {
-        char shown[OCHE_ERROR_BYTES / 2];
-
-        oche_printable(path, shown, sizeof(shown));
+    oche_printable(path, shown, sizeof(shown));
+    if (access(path, R_OK) != 0 || stat(path, &about) != 0)
         return oche_fail(error, "%s: cannot be read: %s", shown, strerror(errno));
-    }
+    if (S_ISDIR(about.st_mode))
+        return oche_fail(error, "%s: is a folder; give a file of events", shown);
     document = oche_document_open(path, error);
     if (document == NULL)
         return false;

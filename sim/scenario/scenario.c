@@ -157,6 +157,17 @@ static void add_tiers(struct oche_schema *schema)
     }
 }
 
+static void add_mechanisms(struct oche_schema *schema)
+{
+    for (size_t i = 0; oche_switch_mechanisms[i] != NULL; i++) {
+        OCHE_MUST(schema->section_count < OCHE_COUNT_OF(schema->sections));
+        schema->sections[schema->section_count++] =
+            (struct oche_section){.name = oche_switch_mechanisms[i]->name,
+                                  .help = oche_switch_mechanisms[i]->help,
+                                  .table = oche_switch_mechanisms[i]->params};
+    }
+}
+
 void oche_schema_make(struct oche_schema *schema)
 {
     size_t counts[4] = {0};
@@ -223,13 +234,7 @@ void oche_schema_make(struct oche_schema *schema)
                    "room for all sections");
     memcpy(schema->sections, sections, sizeof(sections));
     schema->section_count = OCHE_COUNT_OF(sections);
-    for (size_t i = 0; oche_switch_mechanisms[i] != NULL; i++) {
-        OCHE_MUST(schema->section_count < OCHE_COUNT_OF(schema->sections));
-        schema->sections[schema->section_count++] =
-            (struct oche_section){.name = oche_switch_mechanisms[i]->name,
-                                  .help = oche_switch_mechanisms[i]->help,
-                                  .table = oche_switch_mechanisms[i]->params};
-    }
+    add_mechanisms(schema);
     add_tiers(schema);
 }
 

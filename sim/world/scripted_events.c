@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The section `events`: reads the file, and gives one port its scripted events. */
-#include <string.h>
-
 #include "sim/network/port_events.h"
 #include "sim/network/ranks.h"
 #include "sim/scenario/events_file.h"
@@ -12,8 +10,11 @@
 static bool read_list(struct oche_world_scripted *scripted, const char *path,
                       struct oche_error *error)
 {
+    struct oche_error why;
+
     scripted->list = oche_world_make(OCHE_MOST_PACKET_EVENTS, sizeof(*scripted->list));
-    return oche_events_file_read(path, scripted->list, &scripted->count, error);
+    return oche_events_file_read(path, scripted->list, &scripted->count, &why) ||
+           oche_fail(error, "events.file: %s", why.text);
 }
 
 static bool find_port(struct oche_world *world, struct oche_error *error)
@@ -71,24 +72,15 @@ bool oche_world_build_events(struct oche_world *world, struct oche_error *error)
 void oche_world_count_events(struct oche_world *world)
 {
     struct oche_world_scripted *scripted = &world->scripted;
-    struct oche_packet_event_counts *counts = &scripted->counts;
     const struct oche_port_events *events;
-    uint64_t sums[OCHE_PACKET_EVENT_TYPES + 3] = {0};
 
     if (scripted->count == 0)
         return;
     events = world->network.extras[scripted->port].events; /* NULL: another rank has the port */
     if (events != NULL)
-        oche_packet_events_counts(events->events, counts);
-    memcpy(sums, counts->by_type, sizeof(counts->by_type));
-    sums[OCHE_PACKET_EVENT_TYPES] = counts->never;
-    sums[OCHE_PACKET_EVENT_TYPES + 1] = counts->kept;
-    sums[OCHE_PACKET_EVENT_TYPES + 2] = counts->first_left;
-    oche_ranks_sum(world->network.ranks, sums, OCHE_COUNT_OF(sums));
-    memcpy(counts->by_type, sums, sizeof(counts->by_type));
-    counts->never = (uint32_t)sums[OCHE_PACKET_EVENT_TYPES];
-    counts->kept = (uint32_t)sums[OCHE_PACKET_EVENT_TYPES + 1];
-    counts->first_left = (uint32_t)sums[OCHE_PACKET_EVENT_TYPES + 2];
+        oche_packet_events_counts(events->events, &scripted->counts);
+    oche_ranks_sum(world->network.ranks, (uint64_t *)&scripted->counts,
+                   sizeof(scripted->counts) / sizeof(uint64_t)); /* all of them are uint64_t */
 }
 
 bool oche_world_event_counts(const struct oche_world *world, struct oche_world_events *events)

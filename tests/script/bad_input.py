@@ -48,6 +48,8 @@ FILES = {
                     "link b t 1Gbps 1us\nlink s t 1Gbps 1us\nlink s t 1Gbps 1us\n",
     "lag.yaml": "topology: {type: from_file, file: lag.topology}\n"
                 "workload: {type: incast, degree: 1}\nloss: {port: \"s:t\", probability: 0.1}\n",
+    "right.events": "events:\n  - {qpn: 0, psn: 5, type: drop, iter: 1}\n",
+    "wrong.events": "events:\n  - {qpn: 0, psn: 5, type: drop, iter: 0}\n",
     "verbs.csv": "src,dst,bytes,start,verb\n0,1,1000,0,READ\n0,1,1000,0,fetch\n",
     "list.yaml": "- a\n- b\n",
     "broken.yaml": "duration: [1ms\n",
@@ -204,6 +206,26 @@ CHANGED = [
      "gap.routes:1: tor0 has no link to tor1; a path follows links"),
     ("duration: 200us", "duration: 200us\nroutes: {file: no.routes}",
      "s.yaml:2: routes.file: no.routes: No such file or directory; a readable file would be right"),
+    ("loss:", "events: {file: wrong.events, port: \"tor0:host0\"}\nloss:",
+     "s.yaml:17: events.file: wrong.events:2: events[0].iter: 0 is out of range; from 1 to 65535"),
+    ("loss:", "events: {file: no.events, port: \"tor0:host0\"}\nloss:",
+     "s.yaml:17: events.file: no.events: cannot be read: No such file or directory"),
+    ("loss:", "events: {file: ., port: \"tor0:host0\"}\nloss:",
+     "s.yaml:17: events.file: .: is a folder; give a file of events"),
+    ("loss:", "events: {file: right.events}\nloss:",
+     "s.yaml:17: events.port: is missing; write the port whose packets they are for, such as "
+     "tor0:host3"),
+    ("loss:", "events: {port: \"tor0:host0\"}\nloss:",
+     "s.yaml:17: events.port: there is no events.file; write one, or leave this out"),
+    ("loss:", "events: {file: right.events, port: \"tor0:host9\"}\nloss:",
+     's.yaml:17: events.port: tor0 has no port "host9"; '),
+    ("loss:", "events: {file: right.events, port: \"tor0:host0\"}\nloss:\n  late: 0.1",
+     "s.yaml:17: events.port: this port's packets are late at random, too (loss.late); choose one "
+     "of them, or other ports"),
+    ("congestion_control: dcqcn", "congestion_control: expresspass\n"
+     "events: {file: right.events, port: \"tor0:host0\"}",
+     "s.yaml:11: events.file: is for queue pairs, not for expresspass; choose another "
+     "congestion_control, or leave this out"),
     ("duration: 200us", "duration: 200us\nroutes: {fiel: right.routes}",
      's.yaml:2: routes.fiel: unknown key; did you mean "file"?'),
     ("duration: 200us", "duration: 200us\nroutes: right.routes",

@@ -168,7 +168,8 @@ def events():
         done = run_with(LUMINA, *shows)
         must(done.stdout == "0:4:1:ecn,1:5:2:bit-error\n", done)
     must(refused(run("--events=/nowhere/at/all", "--", "true"), "/nowhere/at/all"), "no file")
-    must(refused(run("--events=/tmp", "--", "true"), "/tmp"), "a folder")
+    must(refused(run("--events=/tmp", "--", "true"), "/tmp: is a folder; give a file of events"),
+         "a folder")
     done = run("--", "true", OCHE_EVENTS="0:5:1:drip")
     must(refused(done, "OCHE_EVENTS", "0:5:1:drip"), done)
     must(run("--", "true", OCHE_EVENTS="0:5:1:drop").returncode == 0, "a right one")

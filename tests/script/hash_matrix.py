@@ -50,6 +50,8 @@ SCENARIOS = {
               "lost_packets", "nic_timeouts"),
     "latency": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "nic_naks_sent",
                 "nic_cnps_sent"),
+    "scripted": ("scripted.happened", "scripted.never", "lost_packets",
+                 "nic_retransmitted_packets", "nic_timeouts", "nic_duplicate_packets"),
     "pairs": ("nic_ce_marked", "marks_tor_to_up", "nic_cnps_sent"),
     "tcp": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "drops_tor_to_host",
             "marks_tor_to_host", "nic_out_of_order_packets"),
