@@ -50,10 +50,10 @@ struct oche_datagram_in {
     uint32_t segment_bytes;
     struct oche_address from;
     uint16_t from_port;
-    uint8_t tos;    /* DSCP and ECN */
-    bool passed_on; /* the datagram came through another process (sharing.h) */
-    bool truncated; /* the datagram was longer than the buffer: not usable */
-    bool from_link; /* a packet that a link has delayed (link_packets.c) */
+    uint8_t tos;      /* DSCP and ECN */
+    bool passed_on;   /* the datagram came through another process (sharing.h) */
+    bool truncated;   /* the datagram was longer than the buffer: not usable */
+    bool from_link;   /* a packet that a link has delayed (link_packets.c) */
     bool from_events; /* with from_link: scripted events have looked at it (event_packets.c) */
     bool continues;   /* with from_link: the packet was not the first one of its datagram */
 };
