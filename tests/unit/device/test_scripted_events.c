@@ -230,6 +230,40 @@ static void behind_a_link(void **state)
     pair_close(&pair);
 }
 
+/* A host that b's queue pair is not connected to sends it data: it begins no stream. */
+static void strangers(void **state)
+{
+    const struct oche_device_config config = {.seed = 2};
+    struct oche_qp_config stranger = {.mtu_bytes = 1024, .send_depth = 4, .recv_depth = 4};
+    struct oche_qp_connection connection = {
+        .window_packets = 16, .ack_timeout = 60 * OCHE_SEC, .retry_count = 7};
+    struct oche_send_work work;
+    struct pair pair;
+    struct end c;
+
+    (void)state;
+    open_with(&pair, "0:1:1:drop", "go_back_n", NULL);
+    end_open(&c, &config, NULL, 3);
+    stranger.send_cq = stranger.recv_cq = c.cq;
+    c.qp = oche_device_create_qp(c.device, &stranger);
+    assert_non_null(c.qp);
+    connection.remote_address = oche_device_peer(c.device, pair.b.address);
+    connection.remote_qpn = oche_qp_number(pair.b.qp);
+    assert_true(oche_device_connect(c.device, c.qp, &connection));
+    assert_int_not_equal(oche_device_peer(pair.b.device, c.address), UINT32_MAX); /* known to b */
+    work = work_between(&c, &pair.b, OCHE_WORK_WRITE, 0, 100);
+    assert_int_equal(oche_device_post_send(c.device, c.qp, &work), 0);
+    while (stats_of(&pair.b).received_packets == 0) {
+        oche_device_progress(c.device);
+        oche_device_progress(pair.b.device);
+    }
+    move(&pair, OCHE_WORK_WRITE, MESSAGE);
+    assert_int_equal(counts_of(&pair).never, 0);
+    assert_true(stats_of(&pair.b).nic.rejected_packets >= 1);
+    end_close(&c);
+    pair_close(&pair);
+}
+
 /* A connection that ends with packets kept, of both kinds. */
 static void closes_with_packets(void **state)
 {
@@ -254,15 +288,11 @@ static void closes_with_packets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(drops),
-        cmocka_unit_test(bit_error),
-        cmocka_unit_test(bit_is_found),
-        cmocka_unit_test(mark_and_duplicate),
-        cmocka_unit_test(reordered),
-        cmocka_unit_test(delayed),
-        cmocka_unit_test(read_responses),
-        cmocka_unit_test(behind_a_link),
-        cmocka_unit_test(closes_with_packets),
+        cmocka_unit_test(drops),          cmocka_unit_test(bit_error),
+        cmocka_unit_test(bit_is_found),   cmocka_unit_test(mark_and_duplicate),
+        cmocka_unit_test(reordered),      cmocka_unit_test(delayed),
+        cmocka_unit_test(read_responses), cmocka_unit_test(behind_a_link),
+        cmocka_unit_test(strangers),      cmocka_unit_test(closes_with_packets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
