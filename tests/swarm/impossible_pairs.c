@@ -65,6 +65,10 @@ static const struct {
      rnics},
     {"|host.feedback_jitter|", "|congestion_control=expresspass|mechanism=credit_shaper|",
      "the scheme has no ACKs and CNPs to hold"},
+    {"|events.file|events.port|",
+     "|congestion_control=dctcp|congestion_control=expresspass|congestion_control=tcp|"
+     "mechanism=credit_shaper|",
+     "they are for queue pairs, and these hosts have none"},
     {"|host.priority_upto|",
      "|congestion_control=dctcp|congestion_control=expresspass|congestion_control=rogue|"
      "congestion_control=tcp|mechanism=credit_shaper|",

@@ -69,6 +69,8 @@ static const struct row rows[] = {
     {"loss", "late", .least = 0, .most = 0.1},
     {"loss", "late_least", .least = 0, .most = 100 * US},
     {"loss", "late_most", .least = 100 * US, .most = 500 * US},
+    {"events", "file", .percent = 100},
+    {"events", "port", .percent = 100},
     {"failures", "random", .least = 1, .most = 4, .percent = 50},
     {"failures", "link", .percent = 50},
     {"failures", "switch", .percent = 50},

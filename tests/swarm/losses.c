@@ -95,7 +95,8 @@ static void settle(struct losses *losses, bool lost)
     if (!losses->waits)
         return;
     losses->waits = false;
-    if (lost == losses->named || (lost && losses->by_chance))
+    if (lost == losses->named || (lost && losses->by_chance) ||
+        (lost && losses->run->world->network.extras[losses->port].events != NULL))
         return;
     swarm_breaks(losses->run, "loss", "packet %llu of port %u is %s by the pattern, and is %s",
                  U(losses->links[losses->port].count), losses->port,

@@ -7,7 +7,8 @@
  *
  * The rule does not apply where routes change during the run; where deflection does not wait
  * (`follow`, `hold`); with deflection, after the first loss or retransmission, as a retransmission
- * may take another path; and to RoGUE, which renews its queue pairs.
+ * may take another path; where packets are late, or scripted; and to RoGUE, which renews its queue
+ * pairs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +116,7 @@ static bool is_promised(const struct oche_world *world)
         return false;
     if (config->failure_count > 0 && config->routes.reroute != OCHE_NEVER)
         return false;
-    if (config->loss.late > 0)
+    if (config->loss.late > 0 || config->scripted.file != NULL)
         return false;
     return config->endpoint == NULL || strcmp(config->endpoint->name, "rogue") != 0;
 }

@@ -100,19 +100,18 @@ static uint64_t gone_of(const struct oche_world_totals *totals)
  * Other transports than the RNIC count packets at both ends; some of their packets are in no count.
  */
 static bool counts_are_possible(const struct swarm_run *run, uint64_t sent, uint64_t received,
-                                struct swarm_verdict *verdict)
+                                uint64_t copies, uint64_t gone, struct swarm_verdict *verdict)
 {
     const struct oche_nic_stats *nic = &run->totals.nic;
 
-    if (nic->data_packets_received > nic->data_packets_sent ||
+    if (nic->data_packets_received > nic->data_packets_sent + copies ||
         nic->acks_received > nic->acks_sent || nic->cc_packets_received > nic->cc_packets_sent ||
-        sent > received + gone_of(&run->totals) + run->totals.live_packets)
+        sent > received + gone + run->totals.live_packets)
         return swarm_finding(verdict, "books",
                              "sent %llu, of these data %llu, received %llu, data %llu, gone %llu, "
                              "live %llu",
                              U(sent), U(nic->data_packets_sent), U(received),
-                             U(nic->data_packets_received), U(gone_of(&run->totals)),
-                             U(run->totals.live_packets));
+                             U(nic->data_packets_received), U(gone), U(run->totals.live_packets));
     return true;
 }
 
@@ -125,7 +124,11 @@ static bool books_are_kept(const struct swarm_run *run, struct swarm_verdict *ve
                     nic->cc_packets_sent;
     uint64_t received = nic->data_packets_received + nic->acks_received + nic->naks_received +
                         nic->cnps_received + nic->cc_packets_received;
-    uint64_t gone = gone_of(totals);
+    struct oche_world_events events = {.counts = {.listed = 0}};
+    const bool scripted = oche_world_event_counts(run->world, &events);
+    const uint64_t copies =
+        scripted ? events.counts.by_type[OCHE_PACKET_EVENT_DUPLICATE] : 0; /* sent by no NIC */
+    uint64_t gone = gone_of(totals) + (scripted ? events.counts.kept : 0);
     bool frames = oche_world_mechanism(config, &oche_ib_credits) != NULL || config->switches.pfc;
 
     if (totals->drops[OCHE_DROP_TTL] > 0 && !oche_world_has_static_routes(config))
@@ -134,7 +137,8 @@ static bool books_are_kept(const struct swarm_run *run, struct swarm_verdict *ve
     if (config->run.warmup > 0)
         return true; /* packets sent during warm-up arrive later */
     if (config->endpoint != NULL)
-        return counts_are_possible(run, sent, received, verdict);
+        return counts_are_possible(run, sent + copies, received, copies, gone, verdict);
+    sent += copies;
     if (sent < received + gone || sent - received - gone > totals->live_packets ||
         (!frames && sent - received - gone != totals->live_packets))
         return swarm_finding(verdict, "books",
@@ -187,7 +191,8 @@ static bool is_lossless(const struct swarm_run *run)
         return false;
     if (oche_world_mechanism(config, &oche_ib_credits) != NULL)
         return true;
-    if (config->loss.late > 0) /* headroom is computed for packets that arrive on time */
+    if (config->loss.late > 0 ||
+        config->scripted.file != NULL) /* headroom is computed for packets that arrive on time */
         return false;
     /* Other endpoints may have lossy classes. */
     return config->switches.pfc && config->endpoint == NULL &&

@@ -195,6 +195,8 @@ static const struct {
     {"routes", "file", "up.routes", "agg0", "agg8"},
     {"routes", "file", "pods.routes", "core1", "agg4"},
     {"routes", "file", "fat_tree.routes", "agg7", "agg8"},
+    {"events", "file", "first.events", NULL, NULL},
+    {"events", "file", "one_stream.events", NULL, NULL},
     {"workload", "file", "two.csv", NULL, NULL},
     {"workload", "file", "four.csv", NULL, NULL},
     {"workload", "cdf_file", "steps.cdf", NULL, NULL},
@@ -247,7 +249,7 @@ bool draft_draw_text(char *text, const struct draft_part *part, const struct och
         put_queues(text, draw);
     else if (is(part, param, "loss", "pattern"))
         put_pattern(text, draw);
-    else if (is(part, param, "loss", "port"))
+    else if (is(part, param, "loss", "port") || is(part, param, "events", "port"))
         put_port(text, draw, false);
     else if (strcmp(param->name, "hosts") == 0)
         put_hosts(text, draw);
