@@ -1,29 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of devices: one for each IP address of each interface that is up, except link-local IPv6
- * addresses (they need a scope, which no GID has). Devices of loopback interfaces come last.
- *
- *   oche_IF_v4  the interface's first IPv4 address      oche2_IF_v4  its second, …
- *   oche_IF_v6  its first IPv6 address                  oche2_IF_v6, …
- *
- * No name is a prefix of another, because some programs match by prefix (libfabric: strncmp): with
- * the version at its end, that of eth1 is no prefix of that of eth10. A device's name depends only
- * on its own interface.
- *
- * With OCHE_DEVICE the list has only the device of that address. The kernel's RDMA devices follow
- * ours. A program that takes the first device gets one of ours, because the user chose this
- * library.
+ * The list of devices: ours (identity.h), then the kernel's RDMA devices. With OCHE_DEVICE the list
+ * has only the device of that address. A program that takes the first device gets one of ours,
+ * because the user chose this library.
  */
-#include <ifaddrs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/random.h"
+#include "device/verbs/identity.h"
 #include "device/verbs/internal.h"
 #include "params/local_rank.h"
-
-#define MOST_DEVICES 256
 
 struct ov_device *ov_device_take(struct ov_device *device)
 {
@@ -37,42 +24,7 @@ void ov_device_release(struct ov_device *device)
         free(device);
 }
 
-/* Returns true if a device can be made of the interface's address, and puts that into *address. */
-static bool usable(const struct ifaddrs *at, struct oche_address *address)
-{
-    struct sockaddr_storage socket_address = {0};
-    uint16_t port;
-
-    if (at->ifa_addr == NULL || (at->ifa_flags & IFF_UP) == 0)
-        return false;
-    if (at->ifa_addr->sa_family == AF_INET)
-        memcpy(&socket_address, at->ifa_addr, sizeof(struct sockaddr_in));
-    else if (at->ifa_addr->sa_family == AF_INET6)
-        memcpy(&socket_address, at->ifa_addr, sizeof(struct sockaddr_in6));
-    else
-        return false;
-    if (!oche_address_from_socket(&socket_address, address, &port))
-        return false;
-    return oche_address_is_unicast(address) && !oche_address_is_link_local(address);
-}
-
-/* Names the device of the interface's `nth` address of this IP version, 4 or 6. */
-static void name_device(char *name, size_t bytes, const char *interface, unsigned nth,
-                        unsigned version)
-{
-    char number[12] = "", shown[IF_NAMESIZE], *inside = shown;
-
-    if (nth > 1)
-        snprintf(number, sizeof(number), "%u", nth);
-    snprintf(shown, sizeof(shown), "%s", interface);
-    /* an interface that is called eth1_v4 itself must not continue the name of eth1's device */
-    while ((inside = strstr(inside, "_v")) != NULL)
-        *inside = '-';
-    snprintf(name, bytes, "oche%s_%s_v%u", number, shown, version);
-}
-
-static struct ov_device *make(const char *interface, const struct oche_address *address,
-                              unsigned nth)
+static struct ov_device *make(const struct oche_identity *from, bool only)
 {
     struct ov_device *device = calloc(1, sizeof(*device));
 
@@ -80,12 +32,13 @@ static struct ov_device *make(const char *interface, const struct oche_address *
         return NULL;
     device->references = 1;
     device->mark = ov_mark;
-    device->address = *address;
-    device->interface_index = if_nametoindex(interface);
+    device->address = from->address;
+    device->interface_index = if_nametoindex(from->interface);
+    device->loopback = from->loopback;
+    device->only = only;
     device->device.node_type = IBV_NODE_CA;
     device->device.transport_type = IBV_TRANSPORT_IB;
-    name_device(device->device.name, sizeof(device->device.name), interface, nth,
-                oche_address_is_ipv4(address) ? 4 : 6);
+    snprintf(device->device.name, sizeof(device->device.name), "%s", from->name);
     snprintf(device->device.dev_name, sizeof(device->device.dev_name), "u%.50s",
              device->device.name);
     snprintf(device->device.dev_path, sizeof(device->device.dev_path),
@@ -96,96 +49,22 @@ static struct ov_device *make(const char *interface, const struct oche_address *
 }
 
 /*
- * Returns the position of an address among the addresses of the same IP version on its interface.
- */
-static unsigned place_of(const struct ifaddrs *all, const struct ifaddrs *one)
-{
-    struct oche_address address;
-    unsigned nth = 1;
-
-    for (const struct ifaddrs *at = all; at != one; at = at->ifa_next)
-        if (usable(at, &address) && strcmp(at->ifa_name, one->ifa_name) == 0 &&
-            at->ifa_addr->sa_family == one->ifa_addr->sa_family)
-            nth++;
-    return nth;
-}
-
-static unsigned add_all(const struct ifaddrs *all, bool loopback, sa_family_t family,
-                        struct ov_device **list, unsigned count)
-{
-    struct oche_address address;
-
-    for (const struct ifaddrs *at = all; at != NULL && count < MOST_DEVICES; at = at->ifa_next) {
-        if (!usable(at, &address) || ((at->ifa_flags & IFF_LOOPBACK) != 0) != loopback ||
-            at->ifa_addr->sa_family != family)
-            continue;
-        list[count] = make(at->ifa_name, &address, place_of(all, at));
-        if (list[count] == NULL)
-            break;
-        list[count]->loopback = loopback;
-        count++;
-    }
-    return count;
-}
-
-/*
- * Lists the device of the address `text`. This may be any address of this host, and any in
- * 127.0.0.0/8, although interfaces do not list them all. Returns the number of devices: 1, or 0
- * after printing a line with the reason.
- */
-static unsigned add_named(const struct ifaddrs *all, const char *text, struct ov_device **list)
-{
-    struct oche_address wanted, address;
-    bool loopback;
-
-    if (!oche_address_parse(text, &wanted) || !oche_address_is_unicast(&wanted)) {
-        ov_say("OCHE_DEVICE=%s: not an IP address of this host; 192.0.2.1 or 2001:db8::1 is meant",
-               text);
-        return 0;
-    }
-    if (oche_address_is_link_local(&wanted)) {
-        ov_say("OCHE_DEVICE=%s: " OCHE_NO_LINK_LOCAL, text);
-        return 0;
-    }
-    loopback = oche_address_is_ipv4(&wanted) && wanted.ip[12] == 127;
-    for (const struct ifaddrs *at = all; at != NULL; at = at->ifa_next) {
-        if (!usable(at, &address))
-            continue;
-        if (memcmp(address.ip, wanted.ip, 16) != 0 &&
-            !(loopback && (at->ifa_flags & IFF_LOOPBACK) != 0 && oche_address_is_ipv4(&address)))
-            continue;
-        list[0] = make(at->ifa_name, &wanted, place_of(all, at));
-        if (list[0] == NULL)
-            return 0;
-        list[0]->loopback = (at->ifa_flags & IFF_LOOPBACK) != 0;
-        list[0]->only = true;
-        return 1;
-    }
-    ov_say("OCHE_DEVICE=%s: no interface that is up has this address", text);
-    return 0;
-}
-
-/*
- * Lists our devices, at most MOST_DEVICES. Returns their number, or -1 with errno if the interfaces
- * cannot be listed.
+ * Lists our devices. `only`: the address of the only one, or NULL; if it gives none, a line says
+ * why. Returns their number, or -1 with errno if the interfaces cannot be listed.
  */
 static int list_ours(const char *only, struct ov_device **list)
 {
-    struct ifaddrs *all = NULL;
-    unsigned count = 0;
+    struct oche_identity *all;
+    struct oche_error why;
+    const int found = oche_identities(only, &all, &why);
+    int count = 0;
 
-    if (getifaddrs(&all) != 0)
-        return -1;
-    if (only != NULL) {
-        count = add_named(all, only, list);
-    } else {
-        for (int loopback = 0; loopback < 2; loopback++) {
-            count = add_all(all, loopback, AF_INET, list, count);
-            count = add_all(all, loopback, AF_INET6, list, count);
-        }
-    }
-    freeifaddrs(all);
-    return (int)count;
+    if (found == 0 && only != NULL)
+        ov_say("OCHE_DEVICE=%s: %s", only, why.text);
+    while (count < found && (list[count] = make(&all[count], only != NULL)) != NULL)
+        count++;
+    free(all);
+    return found < 0 ? found : count;
 }
 
 /* A list of devices; the application gets a pointer to `devices`. */
@@ -207,7 +86,7 @@ static struct list *list_all(int *num_devices)
 {
     const char *value = secure_getenv("OCHE_DEVICE"),
                *only = value != NULL && value[0] ? value : NULL;
-    struct ov_device *ours[MOST_DEVICES];
+    struct ov_device *ours[OCHE_MOST_DEVICES];
     struct ibv_device **theirs = NULL;
     const int own = ov_only_theirs ? 0 : list_ours(only, ours);
     struct list *list;
@@ -290,21 +169,14 @@ int ibv_get_device_index(struct ibv_device *device)
     return -1; /* the kernel does not know the device */
 }
 
-/*
- * The GUID is derived from the address, so it is the same in every process and after every start.
- * It is marked as locally administered.
- */
 __be64 ibv_get_device_guid(struct ibv_device *device)
 {
     const struct ov_device *own = (const struct ov_device *)(const void *)device;
-    uint64_t words[2], guid;
     uint8_t bytes[8];
+    __be64 guid;
 
     OV_PASS_ON(device, ibv_get_device_guid, device);
-    memcpy(words, own->address.ip, sizeof(words));
-    guid = oche_mix64(words[0] ^ oche_mix64(words[1]));
-    memcpy(bytes, &guid, sizeof(bytes));
-    bytes[0] = (uint8_t)((bytes[0] | 2) & ~1);
-    memcpy(&guid, bytes, sizeof(bytes));
+    oche_identity_guid(&own->address, bytes);
+    memcpy(&guid, bytes, sizeof(guid));
     return guid;
 }

@@ -5,6 +5,7 @@
  * also a pointer to the public one. One idea per file:
  *
  *   device_list.c  the devices that there are     port.c     a device that is open; its thread
+ *   identity.c     names and GUIDs of devices     facts.c    what every device has
  *   context.c      a device, for an application   query.c    a device's properties
  *   pd.c mr.c cq.c cq_ex.c channel.c qp.c modify_qp.c post.c qp_ex.c srq.c ah.c mw.c
  *   async_event.c  fork.c  environment.c  memory_map.c  transitions.c  strings.c  rates.c
@@ -28,13 +29,13 @@
 #include <infiniband/verbs.h>
 
 #include "device/path/address.h"
+#include "device/verbs/facts.h"
 #include "device/verbs/faults.h"
 #include "device/verbs/poll_yield.h"
 #include "device/verbs/uc_delay.h"
 
 #pragma GCC visibility push(hidden)
 
-#define OV_PORT_NUM      1
 #define OV_MAX_QPS       16384
 #define OV_MAX_REGIONS   (1 << 20)
 #define OV_MAX_PEERS     4096
@@ -42,8 +43,6 @@
 #define OV_MAX_CQE       (1 << 20)
 #define OV_MAX_RD_ATOMIC 16
 #define OV_MAX_MTU       4096
-#define OV_PKEY          UINT16_C(0xffff)
-#define OV_LINE_RATE     (100 * OCHE_GBPS)
 
 /* ---- devices ---- */
 

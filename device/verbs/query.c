@@ -11,12 +11,9 @@
 
 #undef ibv_query_port
 
-#define PHYSICAL_LINK_UP  5
-#define PHYSICAL_DISABLED 3
-#define GRH_REQUIRED      1                 /* IBV_QPF_GRH_REQUIRED */
-#define GID_TYPE_ROCE_V2  1                 /* the value of ibv_query_gid_type for "RoCE v2" */
-#define NO_VENDOR         0xffffff          /* the value that soft-RoCE reports */
-#define KHZ               UINT64_C(1000000) /* frequency of the clock, which counts nanoseconds */
+#define GRH_REQUIRED     1                 /* IBV_QPF_GRH_REQUIRED */
+#define GID_TYPE_ROCE_V2 1                 /* the value of ibv_query_gid_type for "RoCE v2" */
+#define KHZ              UINT64_C(1000000) /* frequency of the clock, which counts nanoseconds */
 
 static void fill_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
@@ -53,7 +50,7 @@ static void fill_device(struct ibv_context *context, struct ibv_device_attr *att
         .max_pkeys = 1,
         .local_ca_ack_delay = 15,
         .phys_port_cnt = 1,
-        .vendor_id = NO_VENDOR,
+        .vendor_id = OV_VENDOR,
     };
     snprintf(attr->fw_ver, sizeof(attr->fw_ver), "%s", OCHE_VERSION);
 }
@@ -91,33 +88,9 @@ int ov_query_device_ex(struct ibv_context *context, const struct ibv_query_devic
     return 0;
 }
 
-/*
- * Widths and speeds, as the kernel has them for Ethernet (ib_get_eth_speed): the first row that
- * carries the link's rate. Other rates are rounded up.
- */
-enum { WIDTH_1X = 1, WIDTH_4X = 2, WIDTH_8X = 4 };
-enum { SPEED_2_5 = 1, SPEED_5 = 2, SPEED_10 = 8, SPEED_25 = 32, SPEED_50 = 64, SPEED_100 = 128 };
-
-static const struct link_speed {
-    uint64_t bps;
-    uint8_t width, speed;
-} link_speeds[] = {
-    {OCHE_GBPS, WIDTH_1X, SPEED_2_5},       {10 * OCHE_GBPS, WIDTH_1X, SPEED_10},
-    {20 * OCHE_GBPS, WIDTH_4X, SPEED_5},    {25 * OCHE_GBPS, WIDTH_1X, SPEED_25},
-    {40 * OCHE_GBPS, WIDTH_4X, SPEED_10},   {50 * OCHE_GBPS, WIDTH_1X, SPEED_50},
-    {100 * OCHE_GBPS, WIDTH_4X, SPEED_25},  {200 * OCHE_GBPS, WIDTH_4X, SPEED_50},
-    {400 * OCHE_GBPS, WIDTH_4X, SPEED_100}, {UINT64_MAX, WIDTH_8X, SPEED_100},
-};
-
-/* If the link's rate is unknown, it is the schemes' starting rate (OV_LINE_RATE). */
-static const struct link_speed *speed_of(const struct ov_port *port)
+static const struct oche_link_speed *speed_of(const struct ov_port *port)
 {
-    const uint64_t rate = port->line_rate_bps != 0 ? port->line_rate_bps : OV_LINE_RATE;
-    const struct link_speed *row = link_speeds;
-
-    while (row->bps < rate)
-        row++;
-    return row;
+    return oche_link_speed(port->line_rate_bps);
 }
 
 int ov_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr,
@@ -129,14 +102,14 @@ int ov_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port
         .max_mtu = IBV_MTU_4096,
         .active_mtu = ov_port_mtu(ov_port_of(context)),
         .gid_tbl_len = 1,
-        .port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS,
+        .port_cap_flags = OV_PORT_CAPABILITIES,
         .max_msg_sz = OCHE_MAX_MESSAGE_BYTES,
         .pkey_tbl_len = 1,
         .max_vl_num = 1,
         .subnet_timeout = 18,
         .active_width = speed_of(ov_port_of(context))->width,
         .active_speed = speed_of(ov_port_of(context))->speed,
-        .phys_state = is_up ? PHYSICAL_LINK_UP : PHYSICAL_DISABLED,
+        .phys_state = is_up ? OV_PHYSICAL_LINK_UP : OV_PHYSICAL_DISABLED,
         .link_layer = IBV_LINK_LAYER_ETHERNET,
         .flags = GRH_REQUIRED,
     };
