@@ -7,6 +7,7 @@
 #define OCHE_DEVICE_VERBS_FACTS_H
 
 #include <infiniband/verbs.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,5 +35,12 @@ const struct oche_link_speed *oche_link_speed(uint64_t bps);
 
 /* Writes the speed as the kernel's file `rate` has it: "100 Gb/sec (4X EDR)". */
 void oche_link_speed_print(const struct oche_link_speed *speed, char *text, size_t bytes);
+
+/*
+ * Of liboche-files.so, which may not be there: NULL then. Called when the port of the device with
+ * this address (in the form of GIDs) goes down or comes up in this process.
+ */
+void oche_files_port_changed(const uint8_t ip[16], bool is_up)
+    __attribute__((weak, visibility("default")));
 
 #endif

@@ -25,12 +25,21 @@ static void cut(struct ov_port *port, bool is_cut)
         ov_say("%s", error.text);
 }
 
+/* The files of `oche exec --files` show it, too. */
+static void show(const struct ov_port *port, bool is_up)
+{
+    if (oche_files_port_changed != NULL)
+        oche_files_port_changed(port->wanted.ip, is_up);
+}
+
 void ov_port_down(struct ov_port *port, oche_time now, oche_time lasts)
 {
     port->up_at = oche_time_add(now, lasts);
     cut(port, true);
-    if (!atomic_exchange(&port->down, true))
-        push_to_all(port, IBV_EVENT_PORT_ERR);
+    if (atomic_exchange(&port->down, true))
+        return;
+    show(port, false);
+    push_to_all(port, IBV_EVENT_PORT_ERR);
 }
 
 void ov_port_up(struct ov_port *port)
@@ -39,6 +48,7 @@ void ov_port_up(struct ov_port *port)
     if (atomic_load(&port->vanished) || !atomic_exchange(&port->down, false))
         return;
     cut(port, false);
+    show(port, true);
     push_to_all(port, IBV_EVENT_PORT_ACTIVE);
 }
 
@@ -48,6 +58,7 @@ void ov_port_vanish(struct ov_port *port)
     if (atomic_exchange(&port->vanished, true))
         return;
     atomic_store(&ov_failing, true);
+    show(port, false);
     push_to_all(port, IBV_EVENT_DEVICE_FATAL);
 }
 

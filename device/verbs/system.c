@@ -43,6 +43,7 @@ static const struct ov_library_name names[] = {
 
 /* ---- are there any devices? ---- */
 
+/* Our own devices do not count, which `oche exec --files` puts into these folders. */
 static bool has_entry(const char *folder, const char *prefix)
 {
     DIR *directory = opendir(folder);
@@ -52,7 +53,8 @@ static bool has_entry(const char *folder, const char *prefix)
     if (directory == NULL)
         return false;
     while (!found && (entry = readdir(directory)) != NULL)
-        found = entry->d_name[0] != '.' && strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
+        found = entry->d_name[0] != '.' && strncmp(entry->d_name, "oche", 4) != 0 &&
+                strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
     closedir(directory);
     return found;
 }

@@ -53,6 +53,8 @@ ARROWS = {
     "device/verbs": ["device/verbs/", "device/device.h", "device/qp_numbers.h", "device/host/",
                      "device/link/event_text.h", "device/link/spec.h", "device/path/",
                      "device/shared/", "device/view/", "core/", "params/"],
+    "device/files": ["device/files/", "device/verbs/facts.h", "device/verbs/identity.h",
+                     "device/host/", "device/path/", "device/view/", "core/", "params/"],
     "device/cm": ["device/cm/", "device/verbs/", "device/path/", "device/host/lock.h", "core/",
                   "params/"],
     "device/rsocket": ["device/rsocket/", "device/cm/", "device/verbs/", "device/host/lock.h",
