@@ -30,7 +30,7 @@
 
 #define LIBRARY    "libibverbs.so.1"
 #define RDMACM     "librdmacm.so.1"
-#define FILES      "liboche-files.so"  /* device/verbs/device_files.c */
+#define FILES      "liboche-files.so"  /* device/files/ */
 #define ROGUE      "liboche-rogue.so"  /* rogue/verbs/ */
 #define SOCKETS    "librspreload.so.1" /* device/rsocket/preload/ */
 #define EXIT_HOOKS "liboche-exit.so"   /* device/verbs/exit_hooks.c */
@@ -99,8 +99,8 @@ static const struct argp_option option_table[] = {
      "fourth with this error",
      0},
     {"files", KEY_FILES, NULL, 0,
-     "Let the program find the device's files in /dev/infiniband and /sys/class/infiniband, "
-     "which UCX looks for",
+     "Let the program find the devices' files in /sys/class/infiniband and /dev/infiniband, "
+     "which NCCL, UCX, ibstat and others look for",
      0},
     {"incast", KEY_INCAST, "ADDRESS,ADDRESS[,ADDRESS…]", 0,
      "Hosts that send to one receiver together, the same at all of them and at the receiver: their "
@@ -545,12 +545,12 @@ static void preload_path(const char *program, const char *folder, const char *na
 }
 
 /* Makes sure that the program gets our libraries, or prints why it will not. */
-static void look_at_program(const char *command, const char *folder)
+static void look_at_program(const char *command, const char *folder, bool files)
 {
     struct preflight found;
     struct oche_error line;
 
-    if (!oche_preflight(command, folder, &found, &line))
+    if (!oche_preflight(command, folder, files, &found, &line))
         oche_print_error("oche exec: %s", line.text);
     if (found.rdmacm)
         preload_path(command, folder, RDMACM);
@@ -598,7 +598,7 @@ int oche_cmd_exec(int argc, char **argv)
     if (options.rogue == NULL && getenv("OCHE_ROGUE") != NULL && !is_preloaded(ROGUE))
         oche_print_error("oche exec: OCHE_ROGUE without --rogue: only programs that call "
                          "rogue/rogue.h have RoGUE");
-    look_at_program(options.command[0], folder);
+    look_at_program(options.command[0], folder, options.files);
     /* RoGUE is designed for adapters with this setting, so it replaces the device's default. */
     if (options.rogue != NULL && options.recovery == NULL && !is_set("OCHE_RECOVERY"))
         options.recovery = "go_back_n";

@@ -88,10 +88,15 @@ static bool find_interpreter(const struct elf_file *file, char path[PATH_MAX])
 #define SHOWS   "`oche exec ibv_devinfo` shows them, `oche stat` what they do"
 #define SUBNET  "there is no InfiniBand subnet to ask, " SHOWS
 #define MST     "they have no firmware, " SHOWS
+#define PUT     "with `oche exec --files` it finds them"
 
-/* Programs that are known by name, where their file mentions `mentions`. */
+/*
+ * Programs that are known by name, where their file mentions `mentions`. `reads`: it only reads
+ * files that --files has.
+ */
 static const struct known {
     const char *name, *mentions, *asks, *instead;
+    bool reads;
 } known_programs[] = {
     {"rdma", "NETLINK_RDMA", NETLINK, "`oche stat -q` lists them with their queue pairs"},
     {"opensm", "libopensm", UMAD, "RoCE needs no subnet manager"},
@@ -100,7 +105,10 @@ static const struct known {
     {"ibsrpdm", "libibumad", UMAD, "oche has no SRP"},
     {"ibacm", "libibumad", UMAD, "programs connect by address without it"},
     {"ib_acme", "ib_acm", UMAD, "programs connect by address without it"},
-    {"ibstatus", CLASS, FILES, SHOWS},
+    {"ibstat", "libibumad", FILES, PUT, true},
+    {"ibstatus", CLASS, FILES, PUT, true},
+    {"ibdev2netdev", CLASS, FILES, PUT, true},
+    {"show_gids", CLASS, FILES, PUT, true},
     {"ibhosts", "ibnetdiscover", UMAD, SUBNET},
     {"ibswitches", "ibnetdiscover", UMAD, SUBNET},
     {"ibrouters", "ibnetdiscover", UMAD, SUBNET},
@@ -131,7 +139,7 @@ static const struct known {
 /* Libraries without which a program that is not linked with libibverbs can do nothing useful. */
 static const char *const umad_libraries[] = {"libibumad.so.", "libibmad.so.", "libosmvendor.so."};
 
-/* True if the kernel has RDMA devices that a program could use. */
+/* True if the kernel has RDMA devices that a program could use; those of --files are ours. */
 static bool kernel_has_devices(void)
 {
     DIR *folder = opendir(CLASS);
@@ -139,7 +147,7 @@ static bool kernel_has_devices(void)
     bool found = false;
 
     while (folder != NULL && !found && (entry = readdir(folder)) != NULL)
-        found = entry->d_name[0] != '.';
+        found = entry->d_name[0] != '.' && strncmp(entry->d_name, "oche", 4) != 0;
     if (folder != NULL)
         closedir(folder);
     return found;
@@ -162,12 +170,16 @@ static bool needs(const struct elf_file *file, const char *prefix)
     return false;
 }
 
-static bool asks_kernel(const struct elf_file *file, const char *name, struct oche_error *line)
+/* `files`: the program finds the devices' files (--files). */
+static bool asks_kernel(const struct elf_file *file, const char *name, bool files,
+                        struct oche_error *line)
 {
     for (size_t i = 0; i < OCHE_COUNT_OF(known_programs); i++) {
         const struct known *one = &known_programs[i];
 
         if (strcmp(name, one->name) == 0 && elf_mentions(file, one->mentions)) {
+            if (one->reads && files)
+                return false;
             oche_fail(line, "%s asks %s, which does not know oche's devices: %s", name, one->asks,
                       one->instead);
             return true;
@@ -399,7 +411,7 @@ static bool judge(const struct elf_file *file, const char *path, const char *nam
     return true;
 }
 
-bool oche_preflight(const char *command, const char *folder, struct preflight *found,
+bool oche_preflight(const char *command, const char *folder, bool files, struct preflight *found,
                     struct oche_error *line)
 {
     const char *name = base_of(command);
@@ -415,7 +427,7 @@ bool oche_preflight(const char *command, const char *folder, struct preflight *f
             return true;
         more = file.kind == ELF_NONE;
         if (!kernel_has_devices())
-            able = !asks_kernel(&file, scripts == 0 ? name : base_of(path), line);
+            able = !asks_kernel(&file, scripts == 0 ? name : base_of(path), files, line);
         if (able && more)
             more = find_interpreter(&file, path);
         else if (able)

@@ -14,11 +14,11 @@ struct preflight {
 
 /*
  * Finds the command as execvp does, and checks how it is linked. `folder` is that of oche's
- * libraries. Returns false, with a line for the user in `line`, if the program cannot use oche's
- * devices: the dynamic linker is not used or ignores LD_LIBRARY_PATH, or the program asks the
- * kernel. Also returns true if that is unknown.
+ * libraries; `files`: the program finds the devices' files. Returns false, with a line for the user
+ * in `line`, if the program cannot use oche's devices: the dynamic linker is not used or ignores
+ * LD_LIBRARY_PATH, or the program asks the kernel. Also returns true if that is unknown.
  */
-bool oche_preflight(const char *command, const char *folder, struct preflight *found,
+bool oche_preflight(const char *command, const char *folder, bool files, struct preflight *found,
                     struct oche_error *line);
 
 #endif

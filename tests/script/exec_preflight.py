@@ -241,7 +241,7 @@ def kernel(folder):
         return
     asks = "the kernel's RDMA subsystem"
     for name, mention, says in (("ibhosts", "ibnetdiscover", "no InfiniBand subnet"),
-                                ("ibstatus", "/sys/class/infiniband", "oche exec ibv_devinfo"),
+                                ("ibstatus", "/sys/class/infiniband", "`oche exec --files`"),
                                 ("mstfwreset", "mst", "no firmware")):
         program = script(folder, name, "#!/bin/sh", ": " + mention)
         expect_line(run(program), f"{name} asks ", "which does not know oche's devices", says)
