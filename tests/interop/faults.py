@@ -52,9 +52,11 @@ class Program:
         for line in self.process.stdout:
             self.lines.put(line.rstrip("\n"))
 
-    def until(self, pattern):
-        """Returns the first line from now on that fits."""
-        end, seen = time.monotonic() + pairs.LIMIT, []
+    def until(self, *patterns):
+        """Returns when each pattern had its line, in any order: the program has two threads that
+        print. The value is the line that came last.
+        """
+        end, seen, patterns = time.monotonic() + pairs.LIMIT, [], list(patterns)
         while time.monotonic() < end:
             try:
                 seen.append(self.lines.get(timeout=1))
@@ -62,9 +64,10 @@ class Program:
                 if self.process.poll() is not None:
                     break
                 continue
-            if re.fullmatch(pattern, seen[-1]):
+            patterns = [i for i in patterns if not re.fullmatch(i, seen[-1])]
+            if not patterns:
                 return seen[-1]
-        return pairs.fail(pattern, "did not come; there came", seen)
+        return pairs.fail(patterns, "did not come; there came", seen)
 
     def say(self, word):
         self.process.stdin.write(word + "\n")
@@ -111,8 +114,7 @@ def errors(folder, program):
 
 def port(folder, program):
     fault(folder, "all", "port-down")
-    program.until("event port error")
-    program.until("port down")
+    program.until("event port error", "port down")
     fault(folder, "all", "loss=0")  # a change of links does not bring it up
     program.until("wc 12 2")  # no packet passes: retries are used up
     fault(folder, "all", "port-up")
@@ -187,9 +189,7 @@ def main():
         calls(folder, program)
         links(folder, program)
         fault(folder, "all", "device-fatal")
-        program.until("event local catastrophic error")
-        program.until("port Input/output error")
-        program.until(r"gone \d+")
+        program.until("event local catastrophic error", "port Input/output error", r"gone \d+")
         must("vanished" in fault(folder, "all", "restore", status=1).stderr, "for good")
         program.end()
         failing_from_the_start(folder)

@@ -40,7 +40,9 @@ def is_removed(folder):
                          (LIST + "raise SystemExit(4)", 4), (LIST + "os.fork()", 0),
                          (LIST + "os.fork() or (" + LIST.replace("import os; ", "").strip("; ") +
                           ", os._exit(0)); os.wait(); " + here + "1", 0),
-                         (LIST + "os.fork() and os._exit(0); " + LIST + here + "1", 0),
+                         (LIST + "import time; first = os.getpid(); os.fork() and os._exit(0); " +
+                          "[time.sleep(.01) for _ in iter(lambda: os.getppid() == first, False)]; " +
+                          LIST + here + "1", 0),
                          # Python starts programs by vfork
                          ("import subprocess\nfor i in range(3):\n    assert subprocess.run("
                           f"['cat', 'fw_ver'], cwd='{CLASS}/oche_lo_v4').returncode == 0\n" +
