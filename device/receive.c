@@ -329,7 +329,7 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
         device->peers.peers[arrival.peer].has_sent = true;
         oche_seen_addresses_add(&device->seen, &in->from);
     }
-    device->stats.strangers += arrival.peer == OCHE_NO_PEER;
+    device->stats.strangers += arrival.peer == OCHE_NO_PEER && !in->from_link;
     oche_ip_header_make(&arrival.header, &in->from, &device->address, in->from_port, device->port,
                         in->tos);
     oche_pseudo_from_bytes(&arrival.pseudo, arrival.header.bytes);

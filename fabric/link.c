@@ -5,6 +5,8 @@
  */
 #include "fabric/link.h"
 
+#include <string.h>
+
 #define HALF_WAY 0x1p63
 /* A duplicate arrives this long after the packet. */
 #define DUPLICATE_AFTER OCHE_NS
@@ -84,6 +86,9 @@ const char *oche_link_check(const struct oche_link_params *params)
         return "ecn_max: without ecn_min; ecn=100KB..400KB gives both";
     if (params->ecn_min_bytes != OCHE_NEVER && params->ecn_min_bytes > params->ecn_max_bytes)
         return "ecn: Kmin is above Kmax; ecn=100KB..400KB is right";
+    if (params->burst_loss * (params->burst_loss_length + 1) > params->burst_loss_length)
+        return "burst_loss: at most length / (length + 1), as each burst ends; give a longer "
+               "length";
     return NULL;
 }
 
@@ -109,6 +114,11 @@ void oche_link_change(struct oche_link *link, const struct oche_link_params *par
     link->corrupt = threshold(params->corrupt);
     if (params->burst_loss == 0)
         link->in_burst = false;
+}
+
+void oche_link_forget_order(struct oche_link *link)
+{
+    memset(link->latest, 0, sizeof(link->latest));
 }
 
 void oche_link_init(struct oche_link *link, const struct oche_link_params *params, uint64_t entity,

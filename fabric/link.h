@@ -86,6 +86,9 @@ void oche_link_init(struct oche_link *link, const struct oche_link_params *param
 /* Changes the parameters; the streams go on, with another seed or without. */
 void oche_link_change(struct oche_link *link, const struct oche_link_params *params, oche_time now);
 
+/* Packets from now on may overtake those before them: after a change that made these late. */
+void oche_link_forget_order(struct oche_link *link);
+
 /*
  * Decides on a packet of `bytes` bytes, of which each bit may be inverted, and whose last bit has
  * left at `left`. To be called once for each packet, in the order in which they leave.

@@ -14,26 +14,39 @@
 #include "device/link/hold.h"
 #include "fabric/ecn.h"
 
-#define MOST_LINKS   (2 * OCHE_LINK_RULES)
-#define SLOTS        (UINT32_C(1) << 15) /* packets on their way, in each direction */
-#define LEAST_FRAME  64                  /* bytes; more packets than that cannot wait */
-#define MOST_WAITING SLOTS
-#define ECN_MASK     UINT8_C(3)
+#define MOST_OF_PEERS (2 * OCHE_LINK_RULES)
+#define MOST_LINKS    (MOST_OF_PEERS + 2) /* one for all peers, by direction, always has room */
+#define MOST_CHANGES  16                  /* that are in force on a link at a time */
+#define CHANGE_BYTES  256
+#define SLOTS         (UINT32_C(1) << 15) /* packets on their way, in each direction */
+#define LEAST_FRAME   64                  /* bytes; more packets than that cannot wait */
+#define MOST_WAITING  SLOTS
+#define ECN_MASK      UINT8_C(3)
+
+/* A change at run time: on top of the rule's step, and of changes before it. */
+struct change {
+    oche_time since, until;
+    char text[CHANGE_BYTES];
+};
 
 struct state {
     const struct oche_link_rule *rule;
     uint8_t direction;
+    bool made;     /* at run time; without changes it is as if it were not there */
     unsigned step; /* of the rule's, in force */
-    bool changed;  /* at run time: the rule's steps wait until … */
-    oche_time changed_until;
+    unsigned change_count;
+    oche_time next_end; /* of a change */
     struct oche_link link;
     struct oche_red_ramp ramp;
     struct oche_random red;
     struct oche_shared_port port;
+    struct oche_link_rule made_rule; /* if it was made at run time */
+    struct change changes[MOST_CHANGES];
 };
 
 struct oche_links {
     struct oche_link_plan plan;
+    struct oche_link_step none; /* of links that the plan does not have */
     uint64_t seed;
     bool cut;
     char path[OCHE_SHARED_PORT_PATH]; /* of shared ports; empty: none */
@@ -42,7 +55,17 @@ struct oche_links {
     uint32_t packet_bytes;
     struct state states[MOST_LINKS];
     struct oche_hold holds[2]; /* by direction */
+    uint64_t lost[2];          /* by direction, on links whose place another one has */
 };
+
+static uint64_t lost_on(const struct oche_link *link)
+{
+    uint64_t sum = 0;
+
+    for (unsigned cause = 0; cause < OCHE_LINK_LOSSES; cause++)
+        sum += link->lost[cause];
+    return sum;
+}
 
 static struct oche_hold *hold_of(struct oche_links *links, uint8_t direction)
 {
@@ -59,7 +82,8 @@ static size_t slot_bytes(const struct oche_links *links)
 static const struct oche_link_step *step_of(const struct oche_links *links,
                                             const struct state *state)
 {
-    return &links->plan.steps[state->rule->first + state->step];
+    return state->rule->count == 0 ? &links->none
+                                   : &links->plan.steps[state->rule->first + state->step];
 }
 
 /* Computes what follows from the parameters in force. */
@@ -125,19 +149,28 @@ static bool open_port(struct oche_links *links, struct state *state)
     return oche_shared_port_open(&state->port, above != NULL ? path : NULL, packets, links->clock);
 }
 
-static bool add_link(struct oche_links *links, const struct oche_link_rule *rule, uint8_t direction)
+/* Begins a link whose rule and direction are known. `entity`: no other link has this number. */
+static bool begin_link(struct oche_links *links, struct state *state, uint64_t entity)
 {
-    const uint64_t entity = 2 * (uint64_t)(rule - links->plan.rules) + (direction == OCHE_LINK_OUT);
-    struct state *state = &links->states[links->count++];
-    struct oche_link_params params = links->plan.steps[rule->first].params;
+    struct oche_link_params params = step_of(links, state)->params;
 
-    *state = (struct state){.rule = rule, .direction = direction, .port = {.file = -1}};
+    state->port = (struct oche_shared_port){.file = -1};
+    state->next_end = OCHE_NEVER;
     if (params.seed == 0)
         params.seed = links->seed;
     oche_link_init(&state->link, &params, entity, 0);
     state->red = oche_random_stream(params.seed, "link red", entity);
     parameters_changed(state);
     return open_port(links, state);
+}
+
+static bool add_link(struct oche_links *links, const struct oche_link_rule *rule, uint8_t direction)
+{
+    const uint64_t entity = 2 * (uint64_t)(rule - links->plan.rules) + (direction == OCHE_LINK_OUT);
+    struct state *state = &links->states[links->count++];
+
+    *state = (struct state){.rule = rule, .direction = direction};
+    return begin_link(links, state, entity);
 }
 
 static bool add_links(struct oche_links *links)
@@ -160,6 +193,7 @@ struct oche_links *oche_links_open(const struct oche_links_config *config, struc
 
     if (links != NULL) {
         links->plan = config->plan != NULL ? *config->plan : (struct oche_link_plan){0};
+        oche_param_defaults(&oche_link_params, &links->none.params);
         links->seed = config->seed;
         if (config->path != NULL)
             snprintf(links->path, sizeof(links->path), "%s", config->path);
@@ -192,6 +226,12 @@ void oche_links_leave(struct oche_links *links)
 
 /* ---- sending ---- */
 
+/* True for a link that was made at run time and whose changes are over. */
+static bool is_over(const struct oche_links *links, const struct state *state)
+{
+    return state->made && state->change_count == 0 && !links->cut;
+}
+
 int oche_links_find(const struct oche_links *links, uint8_t direction,
                     const struct oche_address *peer)
 {
@@ -200,7 +240,7 @@ int oche_links_find(const struct oche_links *links, uint8_t direction,
     for (unsigned i = 0; i < links->count; i++) {
         const struct state *state = &links->states[i];
 
-        if (state->direction != direction)
+        if (state->direction != direction || is_over(links, state))
             continue;
         if (!state->rule->of_peer)
             found = (int)i;
@@ -210,25 +250,76 @@ int oche_links_find(const struct oche_links *links, uint8_t direction,
     return found;
 }
 
-/* Brings the rule's step into force whose time has come, once no change is in force. */
+/*
+ * Computes the parameters in force: those of the rule's step, and on top of them all changes. A
+ * change that is not possible with what it is based on, such as marks without a rate, has to wait.
+ */
+static void compute(const struct oche_links *links, const struct state *state,
+                    struct oche_link_params *params, oche_time *since)
+{
+    const struct oche_link_step *step = state != NULL ? step_of(links, state) : &links->none;
+
+    *params = step->params;
+    *since = step->at;
+    for (unsigned i = 0; state != NULL && i < state->change_count; i++) {
+        const struct change *change = &state->changes[i];
+        struct oche_link_params with = *params;
+        struct oche_error ignored;
+
+        if (oche_link_params_parse(&with, change->text, &ignored))
+            *params = with;
+        *since = oche_time_max(*since, change->since);
+    }
+}
+
+/* Brings into force what has been computed, and keeps the end that comes next. */
+static void apply(struct oche_links *links, struct state *state)
+{
+    struct oche_link_params params;
+    oche_time since;
+
+    state->next_end = OCHE_NEVER;
+    for (unsigned i = 0; i < state->change_count; i++)
+        state->next_end = oche_time_min(state->next_end, state->changes[i].until);
+    compute(links, state, &params, &since);
+    oche_link_change(&state->link, &params, since);
+    parameters_changed(state);
+}
+
+static void remove_change(struct state *state, unsigned i)
+{
+    state->change_count--;
+    memmove(&state->changes[i], &state->changes[i + 1],
+            (state->change_count - i) * sizeof(state->changes[0]));
+}
+
+/* Ends changes whose time is over. Packets that are late because of them are overtaken. */
+static void end_changes(struct state *state, oche_time now)
+{
+    for (unsigned i = state->change_count; i-- > 0;)
+        if (now >= state->changes[i].until)
+            remove_change(state, i);
+    oche_link_forget_order(&state->link);
+}
+
+/* Brings the rule's step into force whose time has come, and ends changes. */
 static void advance_steps(struct oche_links *links, struct state *state, oche_time now)
 {
-    const bool ends = state->changed && now >= state->changed_until;
+    const bool ends = now >= state->next_end;
     const unsigned before = state->step;
 
     while (state->step + 1 < state->rule->count &&
            links->plan.steps[state->rule->first + state->step + 1].at <= now)
         state->step++;
     if (ends)
-        state->changed = false;
-    if (state->changed || (state->step == before && !ends))
-        return;
-    oche_link_change(&state->link, &step_of(links, state)->params, step_of(links, state)->at);
-    parameters_changed(state);
+        end_changes(state, now);
+    if (ends || state->step != before)
+        apply(links, state);
 }
 
 /* ---- changes at run time ---- */
 
+/* Returns the link for this peer alone, or for peers without a link of their own; or NULL. */
 static struct state *exact_link(struct oche_links *links, uint8_t direction,
                                 const struct oche_address *peer)
 {
@@ -242,79 +333,174 @@ static struct state *exact_link(struct oche_links *links, uint8_t direction,
     return NULL;
 }
 
-/* Makes a link for the peers that `peer` says, with the parameters of the link that they have. */
+/* Returns a place for a link, perhaps of one whose changes are over; NULL: there is none. */
+static struct state *place_for_link(struct oche_links *links, uint8_t direction, bool of_peer)
+{
+    if (links->count < (of_peer ? MOST_OF_PEERS : MOST_LINKS))
+        return &links->states[links->count++];
+    for (unsigned i = 0; of_peer && i < links->count; i++) {
+        struct state *state = &links->states[i];
+
+        if (!state->rule->of_peer || state->direction != direction || !is_over(links, state) ||
+            hold_of(links, direction)->count > 0) /* a packet may still be on it */
+            continue;
+        links->lost[direction == OCHE_LINK_OUT] += lost_on(&state->link);
+        oche_shared_port_close(&state->port);
+        return state;
+    }
+    return NULL;
+}
+
+/*
+ * Makes a link for the peer, or for all without one of their own. It begins as the link that the
+ * peer has had, with its steps and changes.
+ */
 static struct state *make_link(struct oche_links *links, uint8_t direction,
                                const struct oche_address *peer)
 {
-    struct oche_link_plan *plan = &links->plan;
     const struct state *general = peer != NULL ? exact_link(links, direction, NULL) : NULL;
-    struct oche_link_rule *rule = &plan->rules[plan->rule_count];
-    struct oche_link_step *step = &plan->steps[plan->step_count];
+    struct state *state = place_for_link(links, direction, peer != NULL);
 
-    if (plan->rule_count == OCHE_LINK_RULES || plan->step_count == OCHE_LINK_STEPS ||
-        links->count == MOST_LINKS)
+    if (state == NULL)
         return NULL;
-    *rule = (struct oche_link_rule){.of_peer = peer != NULL,
-                                    .peer = peer != NULL ? *peer : (struct oche_address){{0}},
-                                    .directions = direction,
-                                    .first = plan->step_count,
-                                    .count = 1};
-    *step = (struct oche_link_step){.at = 0};
-    if (general != NULL)
-        step->params = step_of(links, general)->params;
-    else
-        oche_param_defaults(&oche_link_params, &step->params);
-    plan->rule_count++;
-    plan->step_count++;
-    return add_link(links, rule, direction) ? &links->states[links->count - 1] : NULL;
+    *state = (struct state){.direction = direction, .made = true};
+    state->rule = &state->made_rule;
+    state->made_rule.of_peer = peer != NULL;
+    state->made_rule.directions = direction;
+    if (peer != NULL)
+        state->made_rule.peer = *peer;
+    if (general != NULL) {
+        state->made_rule.first = general->rule->first;
+        state->made_rule.count = general->rule->count;
+        state->step = general->step;
+    }
+    if (!begin_link(links, state, MOST_LINKS + (uint64_t)(state - links->states)))
+        return NULL;
+    if (general != NULL) {
+        state->change_count = general->change_count;
+        memcpy(state->changes, general->changes, sizeof(state->changes));
+        apply(links, state);
+    }
+    return state;
 }
 
 /* True if the change is for this link. */
 static bool concerns(struct oche_links *links, const struct state *state, uint8_t directions,
                      const struct oche_address *peer)
 {
-    return (state->direction & directions) != 0 &&
-           (peer == NULL || state == exact_link(links, state->direction, peer));
+    if ((state->direction & directions) == 0)
+        return false;
+    return state == exact_link(links, state->direction, peer) ||
+           (peer == NULL && !is_over(links, state));
 }
 
-/* Computes the parameters of a link after the change. Returns false, with an error. */
-static bool changed_params(const struct state *state, const char *text,
-                           struct oche_link_params *params, struct oche_error *error)
+/* True if the item's key is one of the text's. Items with more than one value are not compared. */
+static bool is_named(const char *item, size_t bytes, const char *text)
 {
-    *params = state->link.params;
-    if (!oche_link_params_parse(params, text, error))
+    const char *equals = memchr(item, '=', bytes);
+    const size_t key = equals != NULL ? (size_t)(equals - item) + 1 : 0;
+
+    if (key == 0 || memchr(item, ':', bytes) != NULL)
         return false;
-    return params->seed == state->link.params.seed ||
-           oche_fail(error, "seed: cannot be changed at run time; leave it out");
+    for (; text != NULL; text = strchr(text, ',')) {
+        text += *text == ',';
+        if (strncmp(text, item, key) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* True if nothing of the change is left under a later one with this text. */
+static bool is_replaced(const struct change *change, const char *text, oche_time until)
+{
+    const char *item = change->text;
+
+    for (; change->until <= until; item++) {
+        const size_t bytes = strcspn(item, ",");
+
+        if (!is_named(item, bytes, text))
+            return false;
+        item += bytes;
+        if (*item == '\0')
+            return true;
+    }
+    return false;
+}
+
+static void add_change(struct oche_links *links, struct state *state, const char *text,
+                       oche_time now, oche_time until)
+{
+    struct change *change;
+
+    for (unsigned i = state->change_count; i-- > 0;)
+        if (is_replaced(&state->changes[i], text, until))
+            remove_change(state, i);
+    change = &state->changes[state->change_count++];
+    *change = (struct change){.since = now, .until = until};
+    snprintf(change->text, sizeof(change->text), "%s", text);
+    oche_link_forget_order(&state->link);
+    apply(links, state);
+}
+
+/* True if the change can be made to the link; NULL: one without a rule. */
+static bool can_change(const struct oche_links *links, const struct state *state, const char *text,
+                       oche_time until, struct oche_error *error)
+{
+    unsigned left = state != NULL ? state->change_count : 0;
+    struct oche_link_params params;
+    oche_time unused;
+    uint64_t seed;
+
+    compute(links, state, &params, &unused);
+    seed = params.seed;
+    if (!oche_link_params_parse(&params, text, error))
+        return false;
+    if (params.seed != seed)
+        return oche_fail(error, "seed: cannot be changed at run time; leave it out");
+    for (unsigned i = 0; state != NULL && i < state->change_count; i++)
+        left -= is_replaced(&state->changes[i], text, until);
+    return left < MOST_CHANGES ||
+           oche_fail(error, "%d changes of this link are in force already; \"restore\" ends them",
+                     MOST_CHANGES);
+}
+
+/* True if the change can be made to all links that it concerns. */
+static bool can_change_all(struct oche_links *links, uint8_t directions,
+                           const struct oche_address *peer, const char *text, oche_time until,
+                           struct oche_error *error)
+{
+    for (uint8_t direction = OCHE_LINK_IN; direction <= OCHE_LINK_OUT; direction++)
+        if ((directions & direction) != 0 && exact_link(links, direction, peer) == NULL &&
+            !can_change(links, exact_link(links, direction, NULL), text, until, error))
+            return false;
+    for (unsigned i = 0; i < links->count; i++)
+        if (concerns(links, &links->states[i], directions, peer) &&
+            !can_change(links, &links->states[i], text, until, error))
+            return false;
+    return true;
 }
 
 bool oche_links_change(struct oche_links *links, uint8_t directions,
                        const struct oche_address *peer, const char *text, oche_time now,
                        oche_time until, struct oche_error *error)
 {
-    struct oche_link_params params;
-
+    if (strlen(text) >= CHANGE_BYTES)
+        return oche_fail(error, "a change has at most %d characters", CHANGE_BYTES - 1);
+    for (unsigned i = 0; i < links->count; i++)
+        advance_steps(links, &links->states[i], now);
+    if (!can_change_all(links, directions, peer, text, until, error)) /* all or none */
+        return false;
     for (uint8_t direction = OCHE_LINK_IN; direction <= OCHE_LINK_OUT; direction++)
         if ((directions & direction) != 0 && exact_link(links, direction, peer) == NULL &&
             make_link(links, direction, peer) == NULL)
-            return oche_fail(error, "no room for another link: a device has at most %d rules",
-                             OCHE_LINK_RULES);
-    for (unsigned i = 0; i < links->count; i++) { /* all or none */
-        advance_steps(links, &links->states[i], now);
-        if (concerns(links, &links->states[i], directions, peer) &&
-            !changed_params(&links->states[i], text, &params, error))
-            return false;
-    }
+            return oche_fail(error, "no room for another link: a device has at most %d of peers",
+                             MOST_OF_PEERS);
     for (unsigned i = 0; i < links->count; i++) {
         struct state *state = &links->states[i];
 
-        if (!concerns(links, state, directions, peer) ||
-            !changed_params(state, text, &params, error))
+        if (!concerns(links, state, directions, peer))
             continue;
-        oche_link_change(&state->link, &params, now);
-        parameters_changed(state);
-        state->changed = true;
-        state->changed_until = until;
+        add_change(links, state, text, now, until);
         if (!open_port(links, state)) {
             oche_links_restore(links, now);
             return oche_fail(error, "out of memory for a queue");
@@ -334,11 +520,15 @@ bool oche_links_cut(struct oche_links *links, bool cut)
 
 void oche_links_restore(struct oche_links *links, oche_time now)
 {
-    for (unsigned i = 0; i < links->count; i++)
-        if (links->states[i].changed) {
-            links->states[i].changed_until = now;
-            advance_steps(links, &links->states[i], now);
-        }
+    for (unsigned i = 0; i < links->count; i++) {
+        struct state *state = &links->states[i];
+
+        if (state->change_count == 0)
+            continue;
+        state->change_count = 0;
+        state->next_end = now;
+        advance_steps(links, state, now);
+    }
 }
 
 /* The packet's last bit leaves at `left`: decides on its way. Returns false if it is lost. */
@@ -415,6 +605,11 @@ struct oche_parcel *oche_links_arrived(struct oche_links *links, uint8_t directi
     while ((parcel = oche_hold_due(hold, now)) != NULL) {
         struct state *state = &links->states[parcel->link];
 
+        if (links->cut) {
+            state->link.lost[OCHE_LINK_LOST_DOWN]++;
+            oche_hold_give_back(hold, parcel);
+            continue;
+        }
         if (!parcel->waits)
             return parcel;
         mark(state, parcel);
@@ -455,11 +650,10 @@ oche_time oche_links_last(const struct oche_links *links)
 
 uint64_t oche_links_lost(const struct oche_links *links, uint8_t direction)
 {
-    uint64_t sum = 0;
+    uint64_t sum = links->lost[direction == OCHE_LINK_OUT];
 
     for (unsigned i = 0; i < links->count; i++)
-        for (unsigned cause = 0; cause < OCHE_LINK_LOSSES; cause++)
-            if (links->states[i].direction == direction)
-                sum += links->states[i].link.lost[cause];
+        if (links->states[i].direction == direction)
+            sum += lost_on(&links->states[i].link);
     return sum;
 }

@@ -19,10 +19,12 @@
 #include "device/view/writer.h"
 
 #define PERIOD (250 * OCHE_MS)
+#define LOOKS  (200 * OCHE_US) /* between looks for a request */
 
 struct ov_view {
     struct oche_view_writer *writer;
-    oche_time due;
+    oche_time due;   /* of the next writing */
+    oche_time looks; /* for a request, next */
 };
 
 /* ---- connections ---- */
@@ -157,7 +159,10 @@ void ov_view_update(struct ov_port *port, oche_time now)
 
     if (view == NULL)
         return;
-    take_requests(port, view);
+    if (now >= view->looks) { /* two system calls */
+        take_requests(port, view);
+        view->looks = now + LOOKS;
+    }
     if (now < view->due)
         return;
     write_now(port, view);

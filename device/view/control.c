@@ -12,12 +12,14 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "device/view/place.h"
 
-#define PATIENCE 2000 /* calls that an asker may be silent for */
+#define PATIENCE 5 /* seconds that an asker may be silent for */
 #define BACKLOG  16
 
 /* Writes the address of the socket that belongs to the view `name` in the folder. */
@@ -93,6 +95,14 @@ void oche_control_close(struct oche_control *control, const char *folder, const 
     close(at);
 }
 
+static int64_t seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return now.tv_sec;
+}
+
 /* Lets the next asker in, if there is one. */
 static void accept_asker(struct oche_control *control)
 {
@@ -100,7 +110,15 @@ static void accept_asker(struct oche_control *control)
         return;
     control->asker = accept4(control->listens, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     control->asker_inode = inode_of(control->asker);
-    control->waited = 0;
+    control->came = seconds();
+}
+
+/* True if the asker does not wait for an answer any more: nobody would learn of what is done. */
+static bool has_gone(const struct oche_control *control)
+{
+    char byte;
+
+    return recv(control->asker, &byte, 1, MSG_DONTWAIT | MSG_PEEK) >= 0 || errno != EAGAIN;
 }
 
 bool oche_control_take(struct oche_control *control, char *text)
@@ -115,12 +133,12 @@ bool oche_control_take(struct oche_control *control, char *text)
         control->asker = -1;
         return false;
     }
-    count = recv(control->asker, text, OCHE_CONTROL_BYTES - 1, MSG_DONTWAIT);
-    if (count > 0) {
+    count = recv(control->asker, text, OCHE_CONTROL_BYTES - 1, MSG_DONTWAIT | MSG_TRUNC);
+    if (count > 0 && count < OCHE_CONTROL_BYTES && !has_gone(control)) {
         text[count] = '\0';
         return true;
     }
-    if (count == 0 || errno != EAGAIN || ++control->waited > PATIENCE)
+    if (count >= 0 || errno != EAGAIN || seconds() > control->came + PATIENCE)
         close_asker(control);
     return false;
 }
@@ -134,6 +152,21 @@ void oche_control_answer(struct oche_control *control, const char *text)
 }
 
 /* ---- the asker ---- */
+
+/* Sends the text. Waits for a place in the queue of a busy process. Returns false with errno. */
+static bool say(int fd, const struct sockaddr_un *address, const char *text, int timeout_ms)
+{
+    const struct timeval longest = {.tv_sec = timeout_ms / 1000,
+                                    .tv_usec = timeout_ms % 1000 * 1000};
+
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof(longest)) != 0)
+        return false;
+    if (connect(fd, (const struct sockaddr *)(const void *)address, sizeof(*address)) != 0) {
+        errno = errno == EAGAIN ? ETIMEDOUT : errno;
+        return false;
+    }
+    return send(fd, text, strlen(text), MSG_NOSIGNAL) >= 0;
+}
 
 /* Waits for the answer. Returns false with errno. */
 static bool hear(int fd, char *answer, size_t bytes, int timeout_ms)
@@ -165,9 +198,8 @@ bool oche_control_ask(int folder, const char *name, const char *text, char *answ
 
     if (fd < 0)
         return false;
-    heard = name_socket(&address, folder, name) &&
-            connect(fd, (const struct sockaddr *)(const void *)&address, sizeof(address)) == 0 &&
-            send(fd, text, strlen(text), MSG_NOSIGNAL) >= 0 && hear(fd, answer, bytes, timeout_ms);
+    heard = name_socket(&address, folder, name) && say(fd, &address, text, timeout_ms) &&
+            hear(fd, answer, bytes, timeout_ms);
     why = errno;
     close(fd);
     errno = why;

@@ -20,7 +20,7 @@ struct oche_control {
     int listens, asker; /* -1: none */
     /* the sockets' identities, as programs close and reuse unknown descriptors */
     ino_t listens_inode, asker_inode;
-    unsigned waited; /* calls since the asker came, without its request */
+    int64_t came; /* second at which the asker came */
 };
 
 /* Makes the socket. On failure there is none, and the other functions do nothing. */

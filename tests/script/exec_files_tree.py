@@ -41,7 +41,7 @@ def is_removed(folder):
                          (LIST + "os.fork() or (" + LIST.replace("import os; ", "").strip("; ") +
                           ", os._exit(0)); os.wait(); " + here + "1", 0),
                          (LIST + "import time; first = os.getpid(); os.fork() and os._exit(0); " +
-                          "[time.sleep(.01) for _ in iter(lambda: os.getppid() == first, False)]; " +
+                          "[time.sleep(.01) for _ in iter(lambda: os.getppid() != first, True)]; " +
                           LIST + here + "1", 0),
                          # Python starts programs by vfork
                          ("import subprocess\nfor i in range(3):\n    assert subprocess.run("

@@ -153,8 +153,7 @@ static void changes_without_rules(void **state)
     assert_false(oche_links_change(links, OCHE_LINK_BOTH, NULL, "seed=2", 0, OCHE_NEVER, &error));
     assert_false(
         oche_links_change(links, OCHE_LINK_BOTH, NULL, "ecn=1KB..2KB", 0, OCHE_NEVER, &error));
-    assert_true(put(links, "192.0.2.7", 0, 1));
-    assert_int_equal(take(links, 0, NULL), 1);
+    assert_int_equal(oche_links_find(links, OCHE_LINK_OUT, &peer), OCHE_NO_LINK);
     assert_true(oche_links_change(links, OCHE_LINK_BOTH, NULL, "rate=1Gbps,queue=1071B", 0,
                                   OCHE_NEVER, &error));
     /* a line's time begins when it is made, so these are later */
@@ -164,16 +163,89 @@ static void changes_without_rules(void **state)
     /* 1,090 bytes at 1 Gbit/s */
     assert_int_equal(take(links, OCHE_SEC + 8720 * OCHE_NS, NULL), 2);
     assert_int_equal(take(links, OCHE_SEC + 17440 * OCHE_NS, NULL), 3);
-    for (unsigned i = 0; i < OCHE_LINK_RULES; i++) { /* there is room for a number of peers */
-        char text[32];
+    oche_links_close(links);
+}
 
-        snprintf(text, sizeof(text), "198.51.100.%u", i + 1);
-        const struct oche_address more = address(text);
-        const bool fits =
-            oche_links_change(links, OCHE_LINK_OUT, &more, "loss=1", 0, OCHE_NEVER, &error);
+/* Returns how many of 40 more peers get a link that loses everything. */
+static unsigned peers_that_fit(struct oche_links *links, unsigned network, const char *text)
+{
+    struct oche_error error;
+    unsigned fit = 0;
 
-        assert_int_equal(fits, i < OCHE_LINK_RULES - 2); /* two are for all peers, by direction */
+    for (unsigned i = 0; i < 40; i++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "198.51.%u.%u", network, i + 1);
+        const struct oche_address peer = address(name);
+
+        if (!oche_links_change(links, OCHE_LINK_OUT, &peer, text, 0, OCHE_NEVER, &error))
+            continue;
+        assert_false(put(links, name, 0, 1));
+        fit++;
     }
+    return fit;
+}
+
+/* Refused changes use up no room, and restored ones give it back; all peers always have room. */
+static void room_for_peers(void **state)
+{
+    struct oche_links *links = open_links(NULL, NULL);
+    const struct oche_address other = address("192.0.2.7"), peer = address("198.51.2.1");
+
+    (void)state;
+    assert_int_equal(peers_that_fit(links, 1, "los=1"), 0);
+    assert_int_equal(peers_that_fit(links, 2, "loss=1"), 2 * OCHE_LINK_RULES);
+    assert_int_equal(peers_that_fit(links, 3, "loss=1"), 0);
+    assert_true(oche_links_cut(links, true));
+    assert_false(put(links, "192.0.2.7", 0, 1));
+    assert_true(oche_links_cut(links, false));
+    assert_int_equal(oche_links_find(links, OCHE_LINK_OUT, &other), OCHE_NO_LINK);
+    assert_int_not_equal(oche_links_find(links, OCHE_LINK_OUT, &peer), OCHE_NO_LINK);
+    oche_links_restore(links, 0);
+    assert_int_equal(oche_links_find(links, OCHE_LINK_OUT, &peer), OCHE_NO_LINK);
+    const uint64_t lost = oche_links_lost(links, OCHE_LINK_OUT);
+
+    assert_int_equal(peers_that_fit(links, 3, "loss=1"), 2 * OCHE_LINK_RULES);
+    assert_int_equal(oche_links_lost(links, OCHE_LINK_OUT), lost + 2 * OCHE_LINK_RULES);
+    oche_links_close(links);
+}
+
+/* Each change ends when it should, whatever comes after it; a later one with its keys replaces it.
+ */
+static void changes_on_top_of_each_other(void **state)
+{
+    struct oche_links *links = open_links(NULL, NULL);
+    const struct oche_address peer = address("192.0.2.7");
+    struct oche_error error;
+
+    (void)state;
+    assert_true(oche_links_change(links, OCHE_LINK_OUT, NULL, "loss=1", 0, OCHE_SEC, &error));
+    assert_true(oche_links_change(links, OCHE_LINK_OUT, NULL, "delay=1ms", 0, OCHE_NEVER, &error));
+    /* a peer has what all have, and more */
+    assert_true(oche_links_change(links, OCHE_LINK_OUT, &peer, "spray=2", 0, OCHE_NEVER, &error));
+    assert_false(put(links, "192.0.2.7", 0, 1));
+    assert_false(put(links, "192.0.2.8", 0, 2));
+    assert_true(put(links, "192.0.2.8", OCHE_SEC, 3)); /* the loss is over, the delay is not */
+    assert_true(put(links, "192.0.2.7", OCHE_SEC, 4));
+    assert_int_equal(take(links, OCHE_SEC, NULL), -1);
+    assert_in_range(take(links, OCHE_SEC + 2 * OCHE_MS, NULL), 3, 4);
+    assert_in_range(take(links, OCHE_SEC + 2 * OCHE_MS, NULL), 3, 4);
+    /* a short change on top of a lasting one */
+    assert_true(
+        oche_links_change(links, OCHE_LINK_OUT, NULL, "delay=30s", OCHE_SEC, 2 * OCHE_SEC, &error));
+    assert_true(put(links, "192.0.2.8", OCHE_SEC, 5));
+    assert_true(put(links, "192.0.2.8", 2 * OCHE_SEC, 6)); /* overtakes the one before it */
+    assert_int_equal(take(links, 2 * OCHE_SEC + OCHE_MS, NULL), 6);
+    for (unsigned i = 0; i < 100; i++)
+        assert_true(oche_links_change(links, OCHE_LINK_OUT, NULL, "loss=0", 2 * OCHE_SEC,
+                                      OCHE_NEVER, &error));
+    for (unsigned i = 0; i < 100; i++) /* those that end at another time are all kept */
+        if (!oche_links_change(links, OCHE_LINK_OUT, NULL, "loss=1", 2 * OCHE_SEC, 3 * OCHE_SEC - i,
+                               &error))
+            break;
+    assert_non_null(strstr(error.text, "in force already"));
+    assert_false(put(links, "192.0.2.8", 3 * OCHE_SEC - 1, 7));
+    assert_true(put(links, "192.0.2.8", 3 * OCHE_SEC, 8));
     oche_links_close(links);
 }
 
@@ -186,6 +258,10 @@ static void cut(void **state)
     assert_true(oche_links_cut(links, true));
     assert_false(put(links, "192.0.2.7", 0, 1));
     assert_false(put(links, "192.0.2.8", 0, 2));
+    assert_true(oche_links_cut(links, false));
+    assert_true(put(links, "192.0.2.7", 0, 5));
+    assert_true(oche_links_cut(links, true));
+    assert_int_equal(take(links, OCHE_SEC, NULL), -1); /* was on its way */
     assert_true(oche_links_change(links, OCHE_LINK_OUT, NULL, "loss=0", 0, OCHE_NEVER, &error));
     assert_false(put(links, "192.0.2.7", 0, 3)); /* whatever the links say */
     assert_true(oche_links_cut(links, false));
@@ -297,6 +373,8 @@ int main(void)
         cmocka_unit_test(steps_in_time),
         cmocka_unit_test(changes),
         cmocka_unit_test(changes_without_rules),
+        cmocka_unit_test(room_for_peers),
+        cmocka_unit_test(changes_on_top_of_each_other),
         cmocka_unit_test(cut),
         cmocka_unit_test(duplicates_and_delays),
         cmocka_unit_test(marks),
