@@ -14,7 +14,7 @@
 #include "fabric/packet_events.h"
 #include "params/error.h"
 
-#define OCHE_EVENT_TEXT_BYTES 64 /* enough for one event, with a comma or the final 0 */
+#define OCHE_EVENT_TEXT_BYTES 160 /* enough for one event, with a comma or the final 0 */
 
 /* Writes one event, without a comma. */
 void oche_event_text_write(const struct oche_packet_event *event, char text[OCHE_EVENT_TEXT_BYTES]);

@@ -22,6 +22,8 @@ static const char *const libraries[] = {"libibverbs.so", "librdmacm.so"};
 #define LIBRARIES (sizeof(libraries) / sizeof(libraries[0]))
 
 struct found {
+    const char *folder; /* of oche's libraries; */
+    int folder_bytes;   /* its length */
     bool ours[LIBRARIES];
     char other[LIBRARIES][PATH_MAX]; /* a path; empty: none */
 };
@@ -29,22 +31,20 @@ struct found {
 static pid_t started; /* the process to name in the line; 0: it was printed */
 
 /* True if the file is the one of this name beside us. */
-static bool is_ours(const char *path, const char *library)
+static bool is_ours(const struct found *found, const char *path, const char *library)
 {
     struct stat theirs, ours;
     char own[PATH_MAX + 32];
-    const char *slash;
-    Dl_info about;
 
-    if (dladdr((const void *)libraries, &about) == 0 || about.dli_fname == NULL ||
-        (slash = strrchr(about.dli_fname, '/')) == NULL)
-        return true; /* nothing is known */
-    snprintf(own, sizeof(own), "%.*s/%s.1", (int)(slash - about.dli_fname), about.dli_fname,
-             library);
+    snprintf(own, sizeof(own), "%.*s/%s.1", found->folder_bytes, found->folder, library);
     return stat(path, &theirs) != 0 || stat(own, &ours) != 0 ||
            (theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino);
 }
 
+/*
+ * Must not call functions of <dlfcn.h>: dl_iterate_phdr holds a lock that a dlopen of another
+ * thread waits for, while these functions wait for that dlopen.
+ */
 static int look_at(struct dl_phdr_info *object, size_t bytes, void *context)
 {
     const char *slash = strrchr(object->dlpi_name, '/');
@@ -54,7 +54,7 @@ static int look_at(struct dl_phdr_info *object, size_t bytes, void *context)
     for (size_t i = 0; slash != NULL && i < LIBRARIES; i++) {
         if (strncmp(slash + 1, libraries[i], strlen(libraries[i])) != 0)
             continue;
-        if (is_ours(object->dlpi_name, libraries[i]))
+        if (is_ours(found, object->dlpi_name, libraries[i]))
             found->ours[i] = true;
         else
             snprintf(found->other[i], sizeof(found->other[i]), "%s", object->dlpi_name);
@@ -65,9 +65,14 @@ static int look_at(struct dl_phdr_info *object, size_t bytes, void *context)
 static void check_libraries(const char *why)
 {
     struct found found = {0};
+    const char *slash;
+    Dl_info about;
 
-    if (!oche_is_first_of_host())
+    if (!oche_is_first_of_host() || dladdr((const void *)libraries, &about) == 0 ||
+        about.dli_fname == NULL || (slash = strrchr(about.dli_fname, '/')) == NULL)
         return;
+    found.folder = about.dli_fname;
+    found.folder_bytes = (int)(slash - about.dli_fname);
     dl_iterate_phdr(look_at, &found);
     for (size_t i = 0; i < LIBRARIES; i++) {
         if (found.other[i][0] == '\0' || found.ours[i])
