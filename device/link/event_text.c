@@ -11,6 +11,8 @@
 
 #define EXAMPLE "write QPN:PSN:ITER:TYPE, such as 0:5:1:drop or 0:7:1:delay=20us"
 
+#define WORD_BYTES 64 /* of what is read, with its end */
+
 /* The fields before the type, in their order. */
 static const char *const numbers[] = {"qpn", "psn", "iter"};
 
@@ -30,7 +32,7 @@ void oche_event_text_write(const struct oche_packet_event *event, char text[OCHE
 static bool read_member(const struct oche_param *param, const char *text, size_t length,
                         struct oche_packet_event *event, struct oche_error *error)
 {
-    char value[OCHE_EVENT_TEXT_BYTES];
+    char value[WORD_BYTES];
     union oche_value parsed;
     struct oche_error why;
 
@@ -91,7 +93,7 @@ bool oche_event_text_read(const char *text, struct oche_packet_event *list, uint
         if (*count == OCHE_MOST_PACKET_EVENTS)
             return oche_fail(error, "more than %d events", OCHE_MOST_PACKET_EVENTS);
         if (!read_event(text, length, &list[*count], &why)) {
-            char part[OCHE_EVENT_TEXT_BYTES] = "", shown[2 * OCHE_EVENT_TEXT_BYTES];
+            char part[WORD_BYTES] = "", shown[2 * WORD_BYTES];
 
             memcpy(part, text, length < sizeof(part) ? length : sizeof(part) - 1);
             oche_printable(part, shown, sizeof(shown));
