@@ -4,6 +4,7 @@
  * and queue pairs, each in memory of its own. Also how the NIC accesses registered memory.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -60,6 +61,26 @@ static void memory_read(void *context, const struct oche_region *region, uint64_
         memcpy(to, (const uint8_t *)region->base + offset, bytes);
 }
 
+/*
+ * Writes the end of the data after everything else, as adapters do: programs poll the last bytes of
+ * what they wait for. memcpy may write them first.
+ */
+static void write_end_last(uint8_t *to, const uint8_t *from, uint32_t bytes)
+{
+    uint64_t word;
+
+    if (bytes >= sizeof(word)) {
+        memcpy(&word, from + bytes - sizeof(word), sizeof(word));
+        memcpy(to, from, bytes - sizeof(word));
+        atomic_thread_fence(memory_order_release);
+        memcpy(to + bytes - sizeof(word), &word, sizeof(word)); /* one instruction */
+    } else if (bytes > 0) {
+        memcpy(to, from, bytes - 1);
+        atomic_thread_fence(memory_order_release);
+        to[bytes - 1] = from[bytes - 1];
+    }
+}
+
 static void write_checked(const struct oche_region *region, uint64_t offset, const void *from,
                           uint32_t bytes)
 {
@@ -77,7 +98,7 @@ static void memory_write(void *context, const struct oche_region *region, uint64
     if (OCHE_UNLIKELY(device->process_ends))
         write_checked(region, offset, from, bytes);
     else
-        memcpy((uint8_t *)region->base + offset, from, bytes);
+        write_end_last((uint8_t *)region->base + offset, from, bytes);
 }
 
 /*
