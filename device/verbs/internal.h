@@ -159,6 +159,10 @@ void ov_say_too_large(void *context, const struct oche_address *peer, uint32_t p
  * is due.
  */
 void ov_view_open(struct ov_port *port);
+/* Before a fork: waits until no view is being opened, as the child closes only those it knows. */
+void ov_views_before_fork(void);
+/* After a fork, in both processes. */
+void ov_views_after_fork(void);
 void ov_view_update(struct ov_port *port, oche_time now);
 /* Returns the time until the next write; OCHE_NEVER: there is no file. */
 oche_time ov_view_wait(const struct ov_port *port, oche_time now);

@@ -555,11 +555,13 @@ static void __attribute__((destructor)) at_program_exit(void)
 void ov_ports_before_fork(void) OCHE_TAKES(ports_lock)
 {
     take_ports();
+    ov_views_before_fork();
 }
 
 /* Called after a fork, in the parent. */
 void ov_ports_after_fork(void) OCHE_RELEASES(ports_lock)
 {
+    ov_views_after_fork();
     give_ports();
 }
 
@@ -570,6 +572,7 @@ void ov_ports_in_child(void) OCHE_RELEASES(ports_lock)
         ov_view_leave(port);
     }
     ports = NULL;
+    ov_views_after_fork();
     /* threads that the child does not have may have taken these */
     next_lock = opening_lock = (struct oche_lock)OCHE_LOCK_INITIALIZER;
     give_ports();

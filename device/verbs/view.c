@@ -116,7 +116,7 @@ static void write_now(struct ov_port *port, struct ov_view *view)
     oche_view_writer_write(view->writer);
 }
 
-void ov_view_open(struct ov_port *port)
+static void open_view(struct ov_port *port)
 {
     struct ov_view *view;
     struct oche_view *shown;
@@ -138,6 +138,27 @@ void ov_view_open(struct ov_port *port)
     write_now(port, view);
     view->due = oche_device_now(port->device) + PERIOD;
     atomic_store(&port->view, view);
+}
+
+/* Of the thread that opens a view, and of a fork. */
+static struct oche_lock opening = OCHE_LOCK_INITIALIZER;
+
+void ov_view_open(struct ov_port *port)
+{
+    oche_lock_take(&opening);
+    open_view(port);
+    oche_lock_release(&opening);
+}
+
+/* Unchecked: two functions of one fork. */
+OCHE_UNCHECKED void ov_views_before_fork(void)
+{
+    oche_lock_take(&opening);
+}
+
+OCHE_UNCHECKED void ov_views_after_fork(void)
+{
+    oche_lock_release(&opening);
 }
 
 /* Does what `oche fault` asks for, if it asks. */
