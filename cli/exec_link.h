@@ -7,7 +7,7 @@
 
 #include "device/link/spec.h"
 
-/* What was given: rules separated by semicolons, by option. Zeroed: nothing. */
+/* Rules of --link, --link-in and --link-out, separated by semicolons. Zeroed: there are none. */
 struct oche_link_options {
     char *rules[OCHE_LINK_BOTH + 1]; /* by direction; NULL: none */
 };

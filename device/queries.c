@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a device tells of itself: counters, losses, and what its peers may send. */
+/* Queries of a device: its recovery, its window, its losses and its counters. */
 #include "device/internal.h"
 
 bool oche_device_recovery_has_timeouts(const struct oche_device *device)

@@ -155,7 +155,7 @@ static void visit(void *context, int folder, uid_t owner)
         asking->error = errno;
 }
 
-/* What came of all requests. */
+/* The answers to all requests. */
 struct outcome {
     struct json_object *list;
     bool json;

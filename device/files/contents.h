@@ -25,7 +25,7 @@
 #define OCHE_DEVICES_FOLDER "/sys/devices/virtual/oche"
 #define OCHE_DEV_FOLDER     "/dev/infiniband"
 
-/* What takes the files. Each function returns false, with errno, if it cannot take one more. */
+/* Receives the files. Each function returns false, with errno, if it could not store one. */
 struct oche_files_sink {
     bool (*folder)(void *context, const char *path);
     bool (*file)(void *context, const char *path, const char *text);

@@ -39,7 +39,7 @@
 #define WAITING_BYTES (4 * RECORD_BYTES)
 #define NAMES         1000 /* most names that are tried */
 
-/* What a pcap file begins with. */
+/* The header of a pcap file. */
 struct file_header {
     uint32_t magic;
     uint16_t major, minor;
@@ -47,7 +47,7 @@ struct file_header {
     uint32_t snap_bytes, link_type;
 };
 
-/* What each packet in a pcap file begins with. */
+/* The header of each packet in a pcap file. */
 struct record_header {
     uint32_t seconds, nanoseconds; /* since 1970 */
     uint32_t captured, count;      /* bytes of the packet: in the file, and on the wire */

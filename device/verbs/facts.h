@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every device of ours has: for the queries of libibverbs.so.1 (query.c), and for the files
- * that liboche-files.so makes (device/files/), so that both say the same.
+ * Properties that all of oche's devices share. The queries of libibverbs.so.1 (query.c) and the
+ * files of liboche-files.so (device/files/) both use them, so that they agree.
  */
 #ifndef OCHE_DEVICE_VERBS_FACTS_H
 #define OCHE_DEVICE_VERBS_FACTS_H
@@ -37,8 +37,8 @@ const struct oche_link_speed *oche_link_speed(uint64_t bps);
 void oche_link_speed_print(const struct oche_link_speed *speed, char *text, size_t bytes);
 
 /*
- * Of liboche-files.so, which may not be there: NULL then. Called when the port of the device with
- * this address (in the form of GIDs) goes down or comes up in this process.
+ * Called when the port of the device with this address (in the form of a GID) goes down or comes up
+ * in this process. liboche-files.so defines it; NULL if that library is not loaded.
  */
 void oche_files_port_changed(const uint8_t ip[16], bool is_up)
     __attribute__((weak, visibility("default")));
