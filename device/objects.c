@@ -306,7 +306,12 @@ bool oche_device_deregister(struct oche_device *device, uint32_t key)
 {
     bool removed;
 
+    /*
+     * An adapter has read the memory of posted work by now, as it begins at once. Programs rely on
+     * this: they unregister memory of messages whose completions they do not await.
+     */
     oche_device_lock(device);
+    device_transmit(device, oche_device_now(device));
     removed = oche_nic_remove_region(device->nic, key);
     oche_device_unlock(device);
     return removed;

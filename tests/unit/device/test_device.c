@@ -239,6 +239,24 @@ static void with_losses(void **state)
     pair_close(&pair);
 }
 
+/* A message leaves before its memory is unregistered, though no thread has made progress. */
+static void unregistered_at_once(void **state)
+{
+    struct oche_send_work work;
+    struct pair pair;
+
+    (void)state;
+    pair_open(&pair, &(struct oche_device_config){0}, OCHE_TRANSPORT_RC);
+    pair_be_patient(&pair);
+    end_fill(&pair.a, 1);
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, 0, 2000);
+    assert_int_equal(oche_qp_post_send(pair.a.qp, &work), 0);
+    assert_true(oche_device_deregister(pair.a.device, pair.a.key));
+    expect_success(pump(&pair, &pair.a), work.wr_id);
+    assert_memory_equal(pair.b.memory, pair.a.memory, 2000);
+    pair_close(&pair);
+}
+
 /* With ECN a device sends ECT(0), and the receiver sees it; DCQCN's control packets pass, too. */
 static void traffic_classes(void **state)
 {
@@ -382,12 +400,19 @@ static void left_by_child(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_offloads),     cmocka_unit_test(without_gso),
-        cmocka_unit_test(without_gro),       cmocka_unit_test(with_another_port),
-        cmocka_unit_test(over_ipv6),         cmocka_unit_test(atomics),
-        cmocka_unit_test(unreliable),        cmocka_unit_test(with_losses),
-        cmocka_unit_test(traffic_classes),   cmocka_unit_test(not_openable),
-        cmocka_unit_test(refused),           cmocka_unit_test(left_by_child),
+        cmocka_unit_test(with_offloads),
+        cmocka_unit_test(without_gso),
+        cmocka_unit_test(without_gro),
+        cmocka_unit_test(with_another_port),
+        cmocka_unit_test(over_ipv6),
+        cmocka_unit_test(atomics),
+        cmocka_unit_test(unreliable),
+        cmocka_unit_test(with_losses),
+        cmocka_unit_test(unregistered_at_once),
+        cmocka_unit_test(traffic_classes),
+        cmocka_unit_test(not_openable),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(left_by_child),
         cmocka_unit_test(ack_behind_others),
     };
 
