@@ -197,11 +197,12 @@ void oche_device_restore_links(struct oche_device *device);
 bool oche_device_cut_links(struct oche_device *device, bool cut, struct oche_error *error);
 
 /*
- * Makes a queue pair fail (oche_qp_fail_as), or, with NULL, all that are ready to send. Returns how
- * many failed.
+ * Makes a queue pair fail (oche_qp_fail_as), or, with NULL, all that can. Returns how many failed.
  */
 unsigned oche_device_fail_qps(struct oche_device *device, const uint32_t *qpn,
                               enum oche_status status);
+/* Moves all queue pairs that are not in RESET to ERR, without an event: all work is flushed. */
+void oche_device_flush_qps(struct oche_device *device);
 
 /* ---- progress ---- */
 

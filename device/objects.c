@@ -490,6 +490,18 @@ unsigned oche_device_fail_qps(struct oche_device *device, const uint32_t *qpn,
     return failed;
 }
 
+void oche_device_flush_qps(struct oche_device *device)
+{
+    oche_device_lock(device);
+    for (struct owned *owned = device->qps; owned != NULL; owned = owned->next) {
+        struct oche_qp *qp = (struct oche_qp *)(void *)(owned + 1);
+
+        if (oche_qp_number(qp) != OCHE_CM_QPN && oche_qp_state(qp) != OCHE_QP_RESET)
+            oche_qp_fail(qp, oche_clock_now(&device->clock));
+    }
+    oche_device_unlock(device);
+}
+
 void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
 {
     oche_device_lock(device);

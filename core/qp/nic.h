@@ -622,7 +622,7 @@ void oche_qp_reset(struct oche_qp *qp);                 /* → RESET: forgets al
 /*
  * → ERR on demand, for tests of programs: the oldest work request completes with `status`; if none
  * is outstanding, the oldest receive, or else the next work request that is posted. All others are
- * flushed. Success: all are flushed. Returns false if the queue pair is not in RTS or SQD.
+ * flushed. Success: all are flushed. Returns false in the states RESET and ERR.
  */
 bool oche_qp_fail_as(struct oche_qp *qp, enum oche_status status, oche_time now);
 

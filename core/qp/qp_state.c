@@ -264,7 +264,7 @@ void oche_qp_fail(struct oche_qp *qp, oche_time now)
 
 bool oche_qp_fail_as(struct oche_qp *qp, enum oche_status status, oche_time now)
 {
-    if (qp_state(qp) != OCHE_QP_RTS && qp_state(qp) != OCHE_QP_SQD)
+    if (qp_state(qp) == OCHE_QP_RESET || qp_state(qp) == OCHE_QP_ERR)
         return false;
     scheduler_answer_doorbell(qp->nic, now);
     note_cause(qp, OCHE_CAUSE_ON_DEMAND);

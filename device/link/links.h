@@ -64,7 +64,8 @@ struct oche_parcel {
 
     /* the links' own */
     uint8_t link;
-    bool waits; /* at the port; else it is on its way */
+    bool waits;           /* at the port; else it is on its way */
+    uint32_t port_number; /* of the link's ports */
     uint32_t frame_bytes;
     struct oche_link_departure departure;
     struct oche_link_fate fate;

@@ -91,7 +91,10 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
     context->verbs.context.async_fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
     if (context->verbs.context.async_fd >= 0) {
         context->port = ov_port_open(context->device);
-        if (context->port != NULL) {
+        if (context->port != NULL && ov_gone(context->port) != 0) {
+            ov_port_close(context->port);
+            errno = EIO;
+        } else if (context->port != NULL) {
             ov_device_take(context->device);
             join_port(context);
             return &context->verbs.context;

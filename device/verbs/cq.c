@@ -235,8 +235,8 @@ int ibv_resize_cq(struct ibv_cq *cq, int cqe)
 
     if (cqe < 1 || cqe > OV_MAX_CQE)
         return EINVAL;
-    if (ov_foreign(own->port))
-        return EPERM;
+    if (ov_gone(own->port) != 0)
+        return ov_gone(own->port);
     /* there must also be room for the completions of work that is done by now */
     ov_port_progress(own->port);
     entries = power_of_two_from((uint32_t)cqe);
@@ -442,8 +442,8 @@ int ov_req_notify_cq(struct ibv_cq *cq, int solicited_only)
     struct ov_cq *own = ov_cq_of(cq);
     const struct ov_channel *channel = (const struct ov_channel *)(const void *)cq->channel;
 
-    if (ov_foreign(own->port))
-        return EPERM;
+    if (OCHE_UNLIKELY(ov_gone(own->port) != 0))
+        return ov_gone(own->port);
     oche_cq_arm(own->ring, solicited_only != 0);
     if (channel != NULL && !channel->sleeps_here)
         ov_port_call_thread(own->port);

@@ -208,9 +208,9 @@ static void kill_qps(struct request *request)
     if (killed > 0)
         say(request, "ok", "%u queue pair%s killed", killed, killed > 1 ? "s" : "");
     else if (all)
-        say(request, "no", "no queue pair is ready to send");
+        say(request, "no", "there is no queue pair to kill");
     else
-        say(request, "no", "no queue pair 0x%x that is ready to send", qpn);
+        say(request, "no", "no queue pair 0x%x, or it is in the reset or the error state", qpn);
 }
 
 /* Sends the event of a migrated path to the queue pair's context. */

@@ -60,6 +60,7 @@ void ov_port_vanish(struct ov_port *port)
     atomic_store(&ov_failing, true);
     show(port, false);
     push_to_all(port, IBV_EVENT_DEVICE_FATAL);
+    oche_device_flush_qps(port->device);
 }
 
 void ov_health_update(struct ov_port *port, oche_time now)

@@ -278,6 +278,14 @@ static inline int ov_refuses(const struct ov_port *port, enum oche_call call)
     return ov_foreign(port) ? EPERM : ov_fails(port, call);
 }
 
+/* Returns EPERM after a fork, EIO on a device that has vanished on demand, otherwise 0. */
+static inline int ov_gone(const struct ov_port *port)
+{
+    if (ov_foreign(port))
+        return EPERM;
+    return OCHE_UNLIKELY(atomic_load_explicit(&port->vanished, memory_order_relaxed)) ? EIO : 0;
+}
+
 /* ---- objects ---- */
 
 struct ov_pd {

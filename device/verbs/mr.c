@@ -182,8 +182,8 @@ int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, si
 
     if (flags == 0 || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0)
         errno = EINVAL;
-    else if (ov_foreign(port))
-        errno = EPERM;
+    else if (ov_gone(port) != 0)
+        errno = ov_gone(port);
     else
         errno = changed_region(own, flags, pd, addr, length, access, &region);
     if (errno != 0)

@@ -98,8 +98,8 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int attr_mask
     if ((attr_mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0 ||
         (resize && (attr->max_wr < 1 || attr->max_wr > OV_MAX_WR)))
         return EINVAL;
-    if (ov_foreign(own->port))
-        return EPERM;
+    if (ov_gone(own->port) != 0)
+        return ov_gone(own->port);
     pthread_mutex_lock(&own->lock); /* no thread may post meanwhile */
     depth = resize ? power_of_two_from(attr->max_wr) : own->attr.max_wr;
     if (resize)

@@ -189,8 +189,12 @@ def main():
         calls(folder, program)
         links(folder, program)
         fault(folder, "all", "device-fatal")
-        program.until("event local catastrophic error", "port Input/output error", r"gone \d+")
+        # the receive is flushed; the pair's next try fails
+        program.until("event local catastrophic error", "port Input/output error", r"gone \d+",
+                      "receive 5")
         must("vanished" in fault(folder, "all", "restore", status=1).stderr, "for good")
+        program.say("rest")
+        program.until("open 5 rereg 5 resize 5 notify 5", "closed 0 0 0 0", "again 0")
         program.end()
         failing_from_the_start(folder)
     print("ok")

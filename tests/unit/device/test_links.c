@@ -166,6 +166,29 @@ static void changes_without_rules(void **state)
     oche_links_close(links);
 }
 
+/* What waits at a slow line keeps nobody waiting once the change is over; queues grow, too. */
+static void rate_for_a_time(void **state)
+{
+    struct oche_links *links = open_links("rate=1Gbps,queue=1MB", NULL);
+    struct oche_error error;
+
+    (void)state;
+    assert_true(oche_links_change(links, OCHE_LINK_OUT, NULL, "rate=1Mbps,queue=2140B", 0,
+                                  2 * OCHE_SEC, &error));
+    for (uint32_t i = 0; i < 3; i++) /* 8.72 ms each */
+        assert_true(put(links, "192.0.2.7", OCHE_SEC, i));
+    assert_false(put(links, "192.0.2.7", OCHE_SEC, 3));
+    assert_true(
+        oche_links_change(links, OCHE_LINK_OUT, NULL, "queue=1GB", OCHE_SEC, OCHE_NEVER, &error));
+    for (uint32_t i = 10; i < 1000; i++) /* 8.6 s of the line */
+        assert_true(put(links, "192.0.2.7", OCHE_SEC, i));
+    assert_true(put(links, "192.0.2.7", 2 * OCHE_SEC, 4));
+    assert_int_equal(take(links, OCHE_SEC + 10 * OCHE_MS, NULL), 0);
+    for (int64_t got = 0; got != 4;)
+        got = take(links, 2 * OCHE_SEC + 8720 * OCHE_NS, NULL);
+    oche_links_close(links);
+}
+
 /* Returns how many of 40 more peers get a link that loses everything. */
 static unsigned peers_that_fit(struct oche_links *links, unsigned network, const char *text)
 {
@@ -369,6 +392,7 @@ static void too_many_packets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rate_for_a_time),
         cmocka_unit_test(rules_by_peer),
         cmocka_unit_test(steps_in_time),
         cmocka_unit_test(changes),

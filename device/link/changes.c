@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Changes of links at run time, and the steps of their rules; see links.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "device/link/links_internal.h"
+
+/*
+ * Computes the parameters in force: those of the rule's step, and on top of them all changes. A
+ * change that is not possible with what it is based on, such as marks without a rate, has to wait.
+ */
+static void compute(const struct oche_links *links, const struct state *state,
+                    struct oche_link_params *params, oche_time *since)
+{
+    const struct oche_link_step *step = state != NULL ? step_of(links, state) : &links->none;
+
+    *params = step->params;
+    *since = step->at;
+    for (unsigned i = 0; state != NULL && i < state->change_count; i++) {
+        const struct change *change = &state->changes[i];
+        struct oche_link_params with = *params;
+        struct oche_error ignored;
+
+        if (oche_link_params_parse(&with, change->text, &ignored))
+            *params = with;
+        *since = oche_time_max(*since, change->since);
+    }
+}
+
+/*
+ * Brings into force what has been computed, and keeps the end that comes next. Returns false if
+ * there is no memory for a queue.
+ */
+static bool apply(struct oche_links *links, struct state *state)
+{
+    struct oche_link_params params;
+    oche_time since;
+
+    state->next_end = OCHE_NEVER;
+    for (unsigned i = 0; i < state->change_count; i++)
+        state->next_end = oche_time_min(state->next_end, state->changes[i].until);
+    compute(links, state, &params, &since);
+    oche_link_change(&state->link, &params, since);
+    return links_parameters_changed(links, state);
+}
+
+static void remove_change(struct state *state, unsigned i)
+{
+    state->change_count--;
+    memmove(&state->changes[i], &state->changes[i + 1],
+            (state->change_count - i) * sizeof(state->changes[0]));
+}
+
+/* Ends changes whose time is over. Packets that are late because of them are overtaken. */
+static void end_changes(struct state *state, oche_time now)
+{
+    for (unsigned i = state->change_count; i-- > 0;)
+        if (now >= state->changes[i].until)
+            remove_change(state, i);
+    oche_link_forget_order(&state->link);
+}
+
+void links_advance(struct oche_links *links, struct state *state, oche_time now)
+{
+    const bool ends = now >= state->next_end;
+    const unsigned before = state->step;
+
+    while (state->step + 1 < state->rule->count &&
+           links->plan.steps[state->rule->first + state->step + 1].at <= now)
+        state->step++;
+    if (ends)
+        end_changes(state, now);
+    if (ends || state->step != before) /* without memory, the port before goes on */
+        (void)apply(links, state);
+}
+
+/* ---- changes at run time ---- */
+
+/* Returns the link for this peer alone, or for peers without a link of their own; or NULL. */
+static struct state *exact_link(struct oche_links *links, uint8_t direction,
+                                const struct oche_address *peer)
+{
+    for (unsigned i = 0; i < links->count; i++) {
+        struct state *state = &links->states[i];
+
+        if (state->direction == direction && state->rule->of_peer == (peer != NULL) &&
+            (peer == NULL || memcmp(&state->rule->peer, peer, sizeof(*peer)) == 0))
+            return state;
+    }
+    return NULL;
+}
+
+/* Returns a place for a link, perhaps of one whose changes are over; NULL: there is none. */
+static struct state *place_for_link(struct oche_links *links, uint8_t direction, bool of_peer)
+{
+    if (links->count < (of_peer ? MOST_OF_PEERS : MOST_LINKS))
+        return &links->states[links->count++];
+    for (unsigned i = 0; of_peer && i < links->count; i++) {
+        struct state *state = &links->states[i];
+
+        if (!state->rule->of_peer || state->direction != direction || !is_over(links, state) ||
+            hold_of(links, direction)->count > 0) /* a packet may still be on it */
+            continue;
+        links->lost[direction == OCHE_LINK_OUT] += links_lost_on(&state->link);
+        oche_shared_port_close(&state->port);
+        return state;
+    }
+    return NULL;
+}
+
+/*
+ * Makes a link for the peer, or for all without one of their own. It begins as the link that the
+ * peer has had, with its steps and changes.
+ */
+static struct state *make_link(struct oche_links *links, uint8_t direction,
+                               const struct oche_address *peer)
+{
+    const struct state *general = peer != NULL ? exact_link(links, direction, NULL) : NULL;
+    struct state *state = place_for_link(links, direction, peer != NULL);
+
+    if (state == NULL)
+        return NULL;
+    *state = (struct state){.direction = direction, .made = true};
+    state->rule = &state->made_rule;
+    state->made_rule.of_peer = peer != NULL;
+    state->made_rule.directions = direction;
+    if (peer != NULL)
+        state->made_rule.peer = *peer;
+    if (general != NULL) {
+        state->made_rule.first = general->rule->first;
+        state->made_rule.count = general->rule->count;
+        state->step = general->step;
+    }
+    if (!links_begin(links, state, MOST_LINKS + (uint64_t)(state - links->states)))
+        return NULL;
+    if (general != NULL) {
+        state->change_count = general->change_count;
+        memcpy(state->changes, general->changes, sizeof(state->changes));
+        if (!apply(links, state))
+            return NULL;
+    }
+    return state;
+}
+
+/* True if the change is for this link. */
+static bool concerns(struct oche_links *links, const struct state *state, uint8_t directions,
+                     const struct oche_address *peer)
+{
+    if ((state->direction & directions) == 0)
+        return false;
+    return state == exact_link(links, state->direction, peer) ||
+           (peer == NULL && !is_over(links, state));
+}
+
+/* True if the item's key is one of the text's. Items with more than one value are not compared. */
+static bool is_named(const char *item, size_t bytes, const char *text)
+{
+    const char *equals = memchr(item, '=', bytes);
+    const size_t key = equals != NULL ? (size_t)(equals - item) + 1 : 0;
+
+    if (key == 0 || memchr(item, ':', bytes) != NULL)
+        return false;
+    for (; text != NULL; text = strchr(text, ',')) {
+        text += *text == ',';
+        if (strncmp(text, item, key) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* True if nothing of the change is left under a later one with this text. */
+static bool is_replaced(const struct change *change, const char *text, oche_time until)
+{
+    const char *item = change->text;
+
+    for (; change->until <= until; item++) {
+        const size_t bytes = strcspn(item, ",");
+
+        if (!is_named(item, bytes, text))
+            return false;
+        item += bytes;
+        if (*item == '\0')
+            return true;
+    }
+    return false;
+}
+
+static bool add_change(struct oche_links *links, struct state *state, const char *text,
+                       oche_time now, oche_time until)
+{
+    struct change *change;
+
+    for (unsigned i = state->change_count; i-- > 0;)
+        if (is_replaced(&state->changes[i], text, until))
+            remove_change(state, i);
+    change = &state->changes[state->change_count++];
+    *change = (struct change){.since = now, .until = until};
+    snprintf(change->text, sizeof(change->text), "%s", text);
+    oche_link_forget_order(&state->link);
+    return apply(links, state);
+}
+
+/* True if the change can be made to the link; NULL: one without a rule. */
+static bool can_change(const struct oche_links *links, const struct state *state, const char *text,
+                       oche_time until, struct oche_error *error)
+{
+    unsigned left = state != NULL ? state->change_count : 0;
+    struct oche_link_params params;
+    oche_time unused;
+    uint64_t seed;
+
+    compute(links, state, &params, &unused);
+    seed = params.seed;
+    if (!oche_link_params_parse(&params, text, error))
+        return false;
+    if (params.seed != seed)
+        return oche_fail(error, "seed: cannot be changed at run time; leave it out");
+    for (unsigned i = 0; state != NULL && i < state->change_count; i++)
+        left -= is_replaced(&state->changes[i], text, until);
+    return left < MOST_CHANGES ||
+           oche_fail(error, "%d changes of this link are in force already; \"restore\" ends them",
+                     MOST_CHANGES);
+}
+
+/* True if the change can be made to all links that it concerns. */
+static bool can_change_all(struct oche_links *links, uint8_t directions,
+                           const struct oche_address *peer, const char *text, oche_time until,
+                           struct oche_error *error)
+{
+    for (uint8_t direction = OCHE_LINK_IN; direction <= OCHE_LINK_OUT; direction++)
+        if ((directions & direction) != 0 && exact_link(links, direction, peer) == NULL &&
+            !can_change(links, exact_link(links, direction, NULL), text, until, error))
+            return false;
+    for (unsigned i = 0; i < links->count; i++)
+        if (concerns(links, &links->states[i], directions, peer) &&
+            !can_change(links, &links->states[i], text, until, error))
+            return false;
+    return true;
+}
+
+bool oche_links_change(struct oche_links *links, uint8_t directions,
+                       const struct oche_address *peer, const char *text, oche_time now,
+                       oche_time until, struct oche_error *error)
+{
+    if (strlen(text) >= CHANGE_BYTES)
+        return oche_fail(error, "a change has at most %d characters", CHANGE_BYTES - 1);
+    for (unsigned i = 0; i < links->count; i++)
+        links_advance(links, &links->states[i], now);
+    if (!can_change_all(links, directions, peer, text, until, error)) /* all or none */
+        return false;
+    for (uint8_t direction = OCHE_LINK_IN; direction <= OCHE_LINK_OUT; direction++)
+        if ((directions & direction) != 0 && exact_link(links, direction, peer) == NULL &&
+            make_link(links, direction, peer) == NULL)
+            return oche_fail(error, "no room for another link: a device has at most %d of peers",
+                             MOST_OF_PEERS);
+    for (unsigned i = 0; i < links->count; i++) {
+        struct state *state = &links->states[i];
+
+        if (!concerns(links, state, directions, peer))
+            continue;
+        if (!add_change(links, state, text, now, until)) {
+            oche_links_restore(links, now);
+            return oche_fail(error, "out of memory for a queue");
+        }
+    }
+    return true;
+}
+
+bool oche_links_cut(struct oche_links *links, bool cut)
+{
+    for (uint8_t direction = OCHE_LINK_IN; cut && direction <= OCHE_LINK_OUT; direction++)
+        if (exact_link(links, direction, NULL) == NULL && make_link(links, direction, NULL) == NULL)
+            return false;
+    links->cut = cut;
+    return true;
+}
+
+void oche_links_restore(struct oche_links *links, oche_time now)
+{
+    for (unsigned i = 0; i < links->count; i++) {
+        struct state *state = &links->states[i];
+
+        if (state->change_count == 0)
+            continue;
+        state->change_count = 0;
+        state->next_end = now;
+        links_advance(links, state, now);
+    }
+}
