@@ -120,16 +120,24 @@ static void make_request(char *text, char *const *words, int count)
         append(text, words[i]);
 }
 
+/* Views have only the beginning of a long command. */
+static bool is_command(const struct oche_view_entry *entry, const char *target)
+{
+    const size_t most = sizeof(entry->view.command) - 1;
+
+    return strcmp(target, entry->view.command) == 0 ||
+           (strlen(entry->view.command) == most && strncmp(target, entry->view.command, most) == 0);
+}
+
 static bool is_target(const struct oche_view_entry *entry, const char *target)
 {
-    char address[OCHE_ADDRESS_TEXT], number[32];
-    struct oche_address own;
+    struct oche_address address;
+    char number[32];
 
-    memcpy(own.ip, entry->view.address, sizeof(own.ip));
-    oche_address_print(&own, address);
     snprintf(number, sizeof(number), "%d", (int)entry->pid);
-    return strcmp(target, "all") == 0 || strcmp(target, number) == 0 ||
-           strcmp(target, entry->view.command) == 0 || strcmp(target, address) == 0;
+    return strcmp(target, "all") == 0 || strcmp(target, number) == 0 || is_command(entry, target) ||
+           (oche_address_parse(target, &address) &&
+            memcmp(address.ip, entry->view.address, sizeof(address.ip)) == 0);
 }
 
 /* ---- asking ---- */

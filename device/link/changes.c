@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Changes of links at run time, and the steps of their rules; see links.h. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -208,17 +209,22 @@ static bool can_change(const struct oche_links *links, const struct state *state
     struct oche_link_params params;
     oche_time unused;
     uint64_t seed;
+    bool right;
 
     compute(links, state, &params, &unused);
     seed = params.seed;
-    if (!oche_link_params_parse(&params, text, error))
+    right = oche_link_params_parse(&params, text, error);
+    errno = EINVAL;
+    if (!right)
         return false;
     if (params.seed != seed)
         return oche_fail(error, "seed: cannot be changed at run time; leave it out");
     for (unsigned i = 0; state != NULL && i < state->change_count; i++)
         left -= is_replaced(&state->changes[i], text, until);
-    return left < MOST_CHANGES ||
-           oche_fail(error, "%d changes of this link are in force already; \"restore\" ends them",
+    if (left < MOST_CHANGES)
+        return true;
+    errno = ENOSPC;
+    return oche_fail(error, "%d changes of this link are in force already; \"restore\" ends them",
                      MOST_CHANGES);
 }
 
@@ -242,6 +248,7 @@ bool oche_links_change(struct oche_links *links, uint8_t directions,
                        const struct oche_address *peer, const char *text, oche_time now,
                        oche_time until, struct oche_error *error)
 {
+    errno = EINVAL;
     if (strlen(text) >= CHANGE_BYTES)
         return oche_fail(error, "a change has at most %d characters", CHANGE_BYTES - 1);
     for (unsigned i = 0; i < links->count; i++)
@@ -250,9 +257,11 @@ bool oche_links_change(struct oche_links *links, uint8_t directions,
         return false;
     for (uint8_t direction = OCHE_LINK_IN; direction <= OCHE_LINK_OUT; direction++)
         if ((directions & direction) != 0 && exact_link(links, direction, peer) == NULL &&
-            make_link(links, direction, peer) == NULL)
+            make_link(links, direction, peer) == NULL) {
+            errno = ENOSPC;
             return oche_fail(error, "no room for another link: a device has at most %d of peers",
                              MOST_OF_PEERS);
+        }
     for (unsigned i = 0; i < links->count; i++) {
         struct state *state = &links->states[i];
 
@@ -260,6 +269,7 @@ bool oche_links_change(struct oche_links *links, uint8_t directions,
             continue;
         if (!add_change(links, state, text, now, until)) {
             oche_links_restore(links, now);
+            errno = ENOMEM;
             return oche_fail(error, "out of memory for a queue");
         }
     }

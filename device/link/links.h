@@ -39,7 +39,7 @@ void oche_links_leave(struct oche_links *links);
  * Changes links at run time, by KEY=VALUE,… (spec.h), in these directions: to one peer, or to all
  * if `peer` is NULL. Peers without a link get one. The change ends at `until`, or by
  * oche_links_restore; steps of the rules go on below it. Returns false, with an error and without a
- * change, if the text is wrong or there is no room for another link.
+ * change; errno is EINVAL (the text is wrong), ENOSPC (no room for a link or a change) or ENOMEM.
  */
 bool oche_links_change(struct oche_links *links, uint8_t directions,
                        const struct oche_address *peer, const char *text, oche_time now,

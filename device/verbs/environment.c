@@ -415,7 +415,7 @@ bool ov_fail_environment(void)
     if (!is_read) {
         right = is_read = oche_fail_rules_parse(&rules, text, &error);
         if (right)
-            ov_fail_set(&rules);
+            ov_fail_begin(&rules);
         else
             ov_say("OCHE_FAIL: %s", error.text);
     }

@@ -10,8 +10,8 @@
 
 _Atomic bool ov_failing;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the next two */
-static struct oche_fail_rules rules;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the next three */
+static struct oche_fail_rules rules, of_environment;
 static uint64_t made[OCHE_CALLS]; /* calls so far, since there are rules */
 
 void ov_fail_set(const struct oche_fail_rules *to)
@@ -26,10 +26,16 @@ void ov_fail_set(const struct oche_fail_rules *to)
     pthread_mutex_unlock(&lock);
 }
 
-void ov_fail_clear(void)
+void ov_fail_begin(const struct oche_fail_rules *to)
+{
+    of_environment = *to;
+    ov_fail_set(to);
+}
+
+void ov_fail_restore(void)
 {
     pthread_mutex_lock(&lock);
-    rules = (struct oche_fail_rules){.of = {{.first = 0}}};
+    rules = of_environment;
     pthread_mutex_unlock(&lock);
 }
 

@@ -8,7 +8,7 @@
  *     path-migrated QPN         path-migration-failed QPN     the event alone
  *     fail CALL=N,…             calls that fail (params/fail_rules.h), counted from now on
  *     device-fatal              the device vanishes, for good
- *     restore                   ends changes of links and failing calls; the port comes up
+ *     restore                   ends what these have changed; the port comes up
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +129,7 @@ static void change_links(struct request *request)
         return;
     if (!oche_device_change_links(request->port->device, directions, has_peer ? &peer : NULL, keys,
                                   lasts, &error))
-        say(request, "bad", "%s", error.text);
+        say(request, errno == EINVAL ? "bad" : "no", "%s", error.text);
     else
         say(request, "ok", "links changed");
 }
@@ -286,7 +286,7 @@ static void restore(struct request *request)
     if (!at_end(request))
         return;
     oche_device_restore_links(request->port->device);
-    ov_fail_clear();
+    ov_fail_restore();
     ov_port_up(request->port);
     if (atomic_load(&request->port->vanished))
         say(request, "no", "the device has vanished for good; everything else is restored");

@@ -36,9 +36,12 @@ static inline int ov_fails(const struct ov_port *port, enum oche_call call)
  * then.
  */
 bool ov_fail_environment(void);
+/* Sets the rules of the environment. To be called once, before the first of the other calls. */
+void ov_fail_begin(const struct oche_fail_rules *rules);
 /* Adds rules; those of a call replace its earlier ones, and it is counted from now on. */
 void ov_fail_set(const struct oche_fail_rules *rules);
-void ov_fail_clear(void);
+/* Ends all rules but those of the environment. */
+void ov_fail_restore(void);
 
 /* ---- the port's health ---- */
 

@@ -156,6 +156,13 @@ def links(folder, program):
     program.until(r"ready \d+")
 
 
+def no_room(folder):
+    """Changes that all stay, as each ends earlier than the last: there is room for 16."""
+    for i in range(17):
+        fault(folder, "all", f"delay={i}us", "for", f"{900 - i}s", status=i // 16)
+    fault(folder, "all", "restore")
+
+
 def refused(folder):
     for words, says in BAD:
         done = fault(folder, "all", *words, status=2)
@@ -176,6 +183,14 @@ def failing_from_the_start(folder):
         program = Program(folder, f"--fail={rule}")
         program.until(says)
         program.process.kill()
+    program = Program(folder, "--fail=reg_mr=2..")  # `restore` ends what `fault` has changed
+    reachable(folder)
+    fault(folder, "all", "fail", "reg_mr=1:EAGAIN")
+    for word in ("reg_mr 11", "reg_mr 12"):
+        program.say("reg")
+        program.until(word)
+        fault(folder, "all", "restore")
+    program.end()
 
 
 def main():
@@ -188,6 +203,7 @@ def main():
         port(folder, program)
         calls(folder, program)
         links(folder, program)
+        no_room(folder)
         fault(folder, "all", "device-fatal")
         # the receive is flushed; the pair's next try fails
         program.until("event local catastrophic error", "port Input/output error", r"gone \d+",
