@@ -14,6 +14,7 @@
 
 #include "device/cm/internal.h"
 #include "device/verbs/manager.h"
+#include "params/say.h"
 
 #define MOST_READY 16
 /*
@@ -46,13 +47,11 @@ uint64_t cm_random(void)
 
 void cm_say(const char *format, ...)
 {
-    char line[512];
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(line, sizeof(line), format, arguments);
+    oche_say_line(format, arguments);
     va_end(arguments);
-    fprintf(stderr, "oche: %s\n", line);
 }
 
 void oche_panic(const char *file, int line, const char *what)

@@ -19,6 +19,7 @@
 #include "device/files/sweep.h"
 #include "device/view/place.h"
 #include "params/local_rank.h"
+#include "params/say.h"
 
 #define MOST_NAMES 65536 /* entries of a folder that are read */
 #define LONGEST    1024  /* bytes of a path in the tree */
@@ -33,20 +34,13 @@ static struct stat lock_about;
 
 void oche_files_say(const char *format, ...)
 {
-    char line[1024] = "oche: ";
     va_list arguments;
-    int length;
 
     if (!oche_is_first_of_host())
         return;
     va_start(arguments, format);
-    length = vsnprintf(line + 6, sizeof(line) - 7, format, arguments);
+    oche_say_line(format, arguments);
     va_end(arguments);
-    length = length < 0 ? 0 : length;
-    length = length + 6 < (int)sizeof(line) - 1 ? length + 6 : (int)sizeof(line) - 1;
-    line[length] = '\n';
-    if (write(STDERR_FILENO, line, (size_t)length + 1) < 0)
-        return;
 }
 
 /* For the parts of core that parse a rate: a broken invariant. */

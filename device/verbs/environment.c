@@ -45,24 +45,17 @@
 #include "device/verbs/internal.h"
 #include "device/view/format.h"
 #include "params/incast_list.h"
+#include "params/say.h"
 #include "params/scheme.h"
 #include "params/units.h"
 
 void ov_say(const char *format, ...)
 {
-    char line[1024] = "oche: ";
     va_list arguments;
-    int length;
 
     va_start(arguments, format);
-    length = vsnprintf(line + 6, sizeof(line) - 7, format, arguments);
+    oche_say_line(format, arguments);
     va_end(arguments);
-    length = length < 0 ? 0 : length;
-    length = length + 6 < (int)sizeof(line) - 1 ? length + 6 : (int)sizeof(line) - 1;
-    line[length] = '\n';
-    /* not by stdio: a thread that was stopped for good may have its lock (process_exit.c) */
-    if (write(STDERR_FILENO, line, (size_t)length + 1) < 0)
-        return;
 }
 
 void ov_say_once(enum ov_once kind, const char *format, ...)

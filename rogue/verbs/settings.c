@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "params/say.h"
 #include "params/scheme.h"
 #include "params/units.h"
 #include "rogue/verbs/internal.h"
@@ -36,19 +37,11 @@ static struct {
 
 void rv_say(const char *format, ...)
 {
-    char line[1024] = "oche: ";
     va_list arguments;
-    int length;
 
     va_start(arguments, format);
-    length = vsnprintf(line + 6, sizeof(line) - 7, format, arguments);
+    oche_say_line(format, arguments);
     va_end(arguments);
-    length = length < 0 ? 0 : length;
-    length = length + 6 < (int)sizeof(line) - 1 ? length + 6 : (int)sizeof(line) - 1;
-    line[length] = '\n';
-    /* not by stdio: a stopped thread may hold its lock */
-    if (write(STDERR_FILENO, line, (size_t)length + 1) < 0)
-        return;
 }
 
 /* Called by the core if an invariant is broken, which is a bug in oche. */
