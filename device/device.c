@@ -586,7 +586,8 @@ unsigned oche_device_progress_checked(struct oche_device *device)
 
 void device_settle(struct oche_device *device)
 {
-    device->checks_writes = false;
+    /* as the object goes, its memory may be gone already: UCX frees buffers that are posted */
+    device->checks_writes = true;
     oche_ack_delay_end(&device->ack_delay, device->ack_delay.off);
     advance(device);
 }

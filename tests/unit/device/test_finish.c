@@ -165,6 +165,28 @@ static void unmapped_at_receiver(void **state)
     unmapped(false);
 }
 
+/* A queue pair whose posted receive's memory is gone, and for which a message has arrived. */
+static void unmapped_at_destroy(void **state)
+{
+    struct oche_send_work work;
+    struct pair pair;
+    uint8_t *before;
+
+    (void)state;
+    pair_open(&pair, &(struct oche_device_config){0}, OCHE_TRANSPORT_RC);
+    pair_be_patient(&pair);
+    take_page(&pair.b, &before);
+    post_receive(&pair.b, 1, 0, BYTES);
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_SEND, 0, BYTES);
+    post_work(&pair.a, &work);
+    assert_true(oche_device_send_posted(pair.a.device));
+    assert_int_equal(munmap(pair.b.memory, PAIR_MEMORY), 0);
+    pair.b.memory = before;
+    oche_device_destroy_qp(pair.b.device, pair.b.qp);
+    pair.b.qp = NULL;
+    pair_close(&pair);
+}
+
 static void *send_posted(void *argument)
 {
     struct end *end = argument;
@@ -206,7 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(posted_and_unread),    cmocka_unit_test(held),
         cmocka_unit_test(sent_when_posted),     cmocka_unit_test(unmapped_at_sender),
-        cmocka_unit_test(unmapped_at_receiver),
+        cmocka_unit_test(unmapped_at_receiver), cmocka_unit_test(unmapped_at_destroy),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
