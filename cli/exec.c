@@ -102,18 +102,16 @@ static const struct argp_option option_table[] = {
      "Let the program find the devices' files in /sys/class/infiniband and /dev/infiniband, "
      "which NCCL, UCX, ibstat and others look for",
      0},
-    {"incast", KEY_INCAST, "ADDRESS,ADDRESS[,ADDRESS…]", 0,
+    {"incast", KEY_INCAST, "ADDRESS,ADDRESS[,…]", 0,
      "Hosts that send to one receiver together, the same at all of them and at the receiver: their "
      "messages name all of them, so that dart's shares are right at once",
      0},
-    {"link", KEY_LINK, "[PEER:]KEY=VALUE[,KEY=VALUE…]", 0,
+    {"link", KEY_LINK, "[PEER:]KEY=VALUE[,…]", 0,
      "Faults of the link to all peers, or to one: loss=0.1%,delay=50us,rate=1Gbps and more "
      "(docs/faults.md), in both directions; @FILE reads them from a file",
      0},
-    {"link-in", KEY_LINK_IN, "[PEER:]KEY=VALUE[,KEY=VALUE…]", 0, "The same for packets that arrive",
-     0},
-    {"link-out", KEY_LINK_OUT, "[PEER:]KEY=VALUE[,KEY=VALUE…]", 0,
-     "The same for packets that leave", 0},
+    {"link-in", KEY_LINK_IN, "[PEER:]KEY=VALUE[,…]", 0, "The same for packets that arrive", 0},
+    {"link-out", KEY_LINK_OUT, "[PEER:]KEY=VALUE[,…]", 0, "The same for packets that leave", 0},
     {"rogue", KEY_ROGUE, "KEY=VALUE[,KEY=VALUE…]", OPTION_ARG_OPTIONAL,
      "Put RoGUE under the program's reliable connections: congestion control and recovery in "
      "software, with a shadow queue pair",

@@ -420,6 +420,13 @@ bool oche_device_event_counts_now(const struct oche_device *device,
                                   struct oche_packet_event_counts *counts,
                                   struct oche_packet_event *first_left);
 /*
+ * Writes what the device's links have done (device/link/links.h). Returns false if it has none.
+ * Called as oche_device_stats_now.
+ */
+struct oche_links_report;
+bool oche_device_links_report_now(const struct oche_device *device,
+                                  struct oche_links_report *report);
+/*
  * Writes the device's part of what `oche stat` shows (device/view/format.h); the caller adds the
  * process's numbers, names and connections. Takes the lock while it reads OCHE_VIEW_QPS queue pairs
  * at most.

@@ -85,6 +85,15 @@ bool oche_device_cut_links(struct oche_device *device, bool cut, struct oche_err
     return done;
 }
 
+OCHE_UNCHECKED bool oche_device_links_report_now(const struct oche_device *device,
+                                                 struct oche_links_report *report)
+{
+    if (device->links == NULL)
+        return false;
+    *report = oche_links_report(device->links);
+    return true;
+}
+
 void oche_device_restore_links(struct oche_device *device)
 {
     oche_device_lock(device);

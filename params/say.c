@@ -11,7 +11,7 @@ void oche_say_line(const char *format, va_list arguments)
     int length = vsnprintf(line + 6, sizeof(line) - 7, format, arguments);
 
     length = length < 0 ? 0 : length;
-    length = length + 6 < (int)sizeof(line) - 1 ? length + 6 : (int)sizeof(line) - 1;
+    length = length + 6 < (int)sizeof(line) - 2 ? length + 6 : (int)sizeof(line) - 2;
     line[length] = '\n';
     if (write(STDERR_FILENO, line, (size_t)length + 1) < 0)
         return;

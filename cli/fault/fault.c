@@ -55,6 +55,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->view = argument;
         return 0;
     case ARGP_KEY_ARG:
+        if (argument[0] == '\0')
+            oche_refuse(state, "a word is empty; leave it out");
         if (options->count == MOST_WORDS)
             oche_refuse(state, "%s: more than %d words", argument, MOST_WORDS);
         options->words[options->count++] = argument;
@@ -76,19 +78,18 @@ static const struct argp arguments = {
     .options = option_table,
     .parser = parse,
     .args_doc = "PROGRAM FAULT [for TIME]\npartition ADDRESS ADDRESS [for TIME]",
-    .doc =
-        "Makes a fault in running programs of `oche exec`. PROGRAM is a process's number, a "
-        "command's name, a device's address, or all. FAULT is one of\v"
-        "  [in|out] [PEER:]KEY=VALUE[,KEY=VALUE…]   links as of `oche exec --link`\n"
-        "  port-down, port-up                       with the events of verbs\n"
-        "  kill-qp QPN|all [STATUS]                 its oldest work fails: retry-exc, or STATUS\n"
-        "  path-migrated QPN                        the event; path-migration-failed as well\n"
-        "  fail CALL=N[,CALL=N…]                    calls that fail: reg_mr=1 is the next one\n"
-        "  device-fatal                             the device vanishes for good\n"
-        "  restore                                  ends links, failing calls and port-down\n"
-        "\n`partition A B` cuts devices with the address A from peers with the address B, and B "
-        "from A.\n\nExit status: 0 done; 1 no such program, or it could not be done; 2 bad "
-        "arguments.",
+    .doc = "Makes a fault in running programs of `oche exec`. PROGRAM is a process's number, a "
+           "command's name, a device's address, or all. FAULT is one of\v"
+           "  [in|out] [PEER:]KEY=VALUE[,…]  links, as of `oche exec --link`\n"
+           "  port-down, port-up             with the events of verbs\n"
+           "  kill-qp QPN|all [STATUS]       its oldest work fails\n"
+           "  path-migrated QPN, path-migration-failed QPN\n"
+           "  fail CALL=N[,CALL=N…]          calls that fail; reg_mr=1: the next one\n"
+           "  device-fatal                   the device vanishes, until it is closed\n"
+           "  restore                        ends what `oche fault` has changed\n"
+           "\n`partition A B` cuts devices with the address A from peers with the address B, and B "
+           "from A.\n\nExit status: 0 done; 1 no such program, or it could not be done; 2 bad "
+           "arguments.",
 };
 
 /* ---- what to ask whom ---- */
@@ -167,8 +168,8 @@ static void visit(void *context, int folder, uid_t owner)
 struct outcome {
     struct json_object *list;
     bool json;
-    unsigned asked, failed;
-    bool bad; /* the words were wrong */
+    unsigned asked, failed, none; /* none: without what the fault is for, such as a queue pair */
+    bool bad;                     /* the words were wrong */
 };
 
 static void ask(const struct options *options, const struct oche_view_entry *entry,
@@ -192,7 +193,9 @@ static void ask(const struct options *options, const struct oche_view_entry *ent
     word = strchr(asking.answer, ' ');
     oche_printable(word != NULL ? word + 1 : asking.answer, said, sizeof(said));
     outcome->asked++;
-    outcome->failed += strncmp(asking.answer, "ok", 2) != 0;
+    outcome->none += strncmp(asking.answer, "none", 4) == 0;
+    outcome->failed +=
+        strncmp(asking.answer, "ok", 2) != 0 && strncmp(asking.answer, "none", 4) != 0;
     outcome->bad |= strncmp(asking.answer, "bad", 3) == 0;
     if (!outcome->json && strncmp(asking.answer, "ok", 2) == 0)
         printf("%d %s %s: %s\n", (int)entry->pid, entry->view.command, address, said);
@@ -225,10 +228,18 @@ static void ask_target(const struct options *options, const struct oche_views *v
 static void partition(const struct options *options, const struct oche_views *views,
                       struct outcome *outcome)
 {
-    struct oche_address address;
+    struct oche_address addresses[2];
     char text[OCHE_CONTROL_BYTES], link[2 * OCHE_ADDRESS_TEXT];
+    int sides;
 
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2; side++)
+        if (!oche_address_parse(options->words[1 + side], &addresses[side])) {
+            oche_print_error("oche fault: partition: %s: not an IP address",
+                             options->words[1 + side]);
+            exit(2);
+        }
+    sides = memcmp(&addresses[0], &addresses[1], sizeof(addresses[0])) == 0 ? 1 : 2;
+    for (int side = 0; side < sides; side++) {
         const char *own = options->words[1 + side], *peer = options->words[2 - side];
 
         text[0] = '\0';
@@ -237,10 +248,6 @@ static void partition(const struct options *options, const struct oche_views *vi
         append(text, link);
         for (int i = 3; i < options->count; i++)
             append(text, options->words[i]);
-        if (!oche_address_parse(own, &address)) {
-            oche_print_error("oche fault: partition: %s: not an IP address", own);
-            exit(2);
-        }
         ask_target(options, views, own, text, outcome);
     }
 }
@@ -285,5 +292,5 @@ int oche_cmd_fault(int argc, char **argv)
         print_json(outcome.list);
     if (outcome.bad)
         return 2;
-    return outcome.asked == 0 || outcome.failed > 0 ? 1 : 0;
+    return outcome.none == outcome.asked || outcome.failed > 0 ? 1 : 0;
 }

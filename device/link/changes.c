@@ -6,26 +6,51 @@
 
 #include "device/link/links_internal.h"
 
-/*
- * Computes the parameters in force: those of the rule's step, and on top of them all changes. A
- * change that is not possible with what it is based on, such as marks without a rate, has to wait.
- */
-static void compute(const struct oche_links *links, const struct state *state,
-                    struct oche_link_params *params, oche_time *since)
+/* Applies the changes that are possible. Returns a bit for each of the others. */
+static unsigned apply_changes(const struct state *state, unsigned which,
+                              struct oche_link_params *params)
 {
-    const struct oche_link_step *step = state != NULL ? step_of(links, state) : &links->none;
+    unsigned left = 0;
 
-    *params = step->params;
-    *since = step->at;
-    for (unsigned i = 0; state != NULL && i < state->change_count; i++) {
-        const struct change *change = &state->changes[i];
+    for (unsigned i = 0; i < state->change_count; i++) {
         struct oche_link_params with = *params;
         struct oche_error ignored;
 
-        if (oche_link_params_parse(&with, change->text, &ignored))
+        if ((which >> i & 1) == 0)
+            continue;
+        if (oche_link_params_parse(&with, state->changes[i].text, &ignored))
             *params = with;
-        *since = oche_time_max(*since, change->since);
+        else
+            left |= 1U << i;
     }
+    return left;
+}
+
+/*
+ * Computes the parameters in force: those of the rule's step, and on top of them all changes.
+ * Marks need a rate, which a later change may have: then they are applied after it. Without a rate
+ * they have to wait.
+ */
+static void compute(const struct oche_links *links, const struct state *state,
+                    struct oche_link_params *params)
+{
+    *params = state != NULL ? step_of(links, state)->params : links->none.params;
+    if (state != NULL && state->change_count > 0)
+        apply_changes(state, apply_changes(state, UINT32_MAX, params), params);
+}
+
+/* Returns since when the link has been up and down in turns. Only another flap begins anew. */
+static oche_time flaps_since(const struct oche_links *links, const struct state *state,
+                             const struct oche_link_params *params)
+{
+    const struct oche_link *link = &state->link;
+    oche_time since = step_of(links, state)->at;
+
+    if (params->flap_up == link->params.flap_up && params->flap_down == link->params.flap_down)
+        return link->since;
+    for (unsigned i = 0; i < state->change_count; i++)
+        since = oche_time_max(since, state->changes[i].since);
+    return since;
 }
 
 /*
@@ -35,13 +60,12 @@ static void compute(const struct oche_links *links, const struct state *state,
 static bool apply(struct oche_links *links, struct state *state)
 {
     struct oche_link_params params;
-    oche_time since;
 
     state->next_end = OCHE_NEVER;
     for (unsigned i = 0; i < state->change_count; i++)
         state->next_end = oche_time_min(state->next_end, state->changes[i].until);
-    compute(links, state, &params, &since);
-    oche_link_change(&state->link, &params, since);
+    compute(links, state, &params);
+    oche_link_change(&state->link, &params, flaps_since(links, state, &params));
     return links_parameters_changed(links, state);
 }
 
@@ -65,21 +89,25 @@ void links_advance(struct oche_links *links, struct state *state, oche_time now)
 {
     const bool ends = now >= state->next_end;
     const unsigned before = state->step;
+    struct state *general;
 
     while (state->step + 1 < state->rule->count &&
            links->plan.steps[state->rule->first + state->step + 1].at <= now)
         state->step++;
     if (ends)
         end_changes(state, now);
-    if (ends || state->step != before) /* without memory, the port before goes on */
-        (void)apply(links, state);
+    if (!ends && state->step == before)
+        return;
+    general = state->made ? links_exact(links, state->direction, NULL) : NULL;
+    if (general != NULL && general != state) /* whose line may be this one's, too */
+        links_advance(links, general, now);
+    (void)apply(links, state); /* without memory, the line before goes on */
 }
 
 /* ---- changes at run time ---- */
 
-/* Returns the link for this peer alone, or for peers without a link of their own; or NULL. */
-static struct state *exact_link(struct oche_links *links, uint8_t direction,
-                                const struct oche_address *peer)
+struct state *links_exact(struct oche_links *links, uint8_t direction,
+                          const struct oche_address *peer)
 {
     for (unsigned i = 0; i < links->count; i++) {
         struct state *state = &links->states[i];
@@ -100,10 +128,10 @@ static struct state *place_for_link(struct oche_links *links, uint8_t direction,
         struct state *state = &links->states[i];
 
         if (!state->rule->of_peer || state->direction != direction || !is_over(links, state) ||
-            hold_of(links, direction)->count > 0) /* a packet may still be on it */
+            state->parcels > 0)
             continue;
         links->lost[direction == OCHE_LINK_OUT] += links_lost_on(&state->link);
-        oche_shared_port_close(&state->port);
+        links_add_report(&state->link, &links->past);
         return state;
     }
     return NULL;
@@ -116,7 +144,7 @@ static struct state *place_for_link(struct oche_links *links, uint8_t direction,
 static struct state *make_link(struct oche_links *links, uint8_t direction,
                                const struct oche_address *peer)
 {
-    const struct state *general = peer != NULL ? exact_link(links, direction, NULL) : NULL;
+    const struct state *general = peer != NULL ? links_exact(links, direction, NULL) : NULL;
     struct state *state = place_for_link(links, direction, peer != NULL);
 
     if (state == NULL)
@@ -149,22 +177,37 @@ static bool concerns(struct oche_links *links, const struct state *state, uint8_
 {
     if ((state->direction & directions) == 0)
         return false;
-    return state == exact_link(links, state->direction, peer) ||
+    return state == links_exact(links, state->direction, peer) ||
            (peer == NULL && !is_over(links, state));
 }
 
-/* True if the item's key is one of the text's. Items with more than one value are not compared. */
+/* Writes the names of an item without its values: "jitter=5us:normal" is "jitter=:". */
+static void names_of(const char *item, size_t bytes, char *names)
+{
+    bool in_value = false;
+
+    for (size_t i = 0; i < bytes; i++) {
+        in_value = in_value && item[i] != ':';
+        if (!in_value)
+            *names++ = item[i];
+        in_value |= item[i] == '=' || item[i] == ':';
+    }
+    *names = '\0';
+}
+
+/* True if an item of the text sets all that this one sets. */
 static bool is_named(const char *item, size_t bytes, const char *text)
 {
-    const char *equals = memchr(item, '=', bytes);
-    const size_t key = equals != NULL ? (size_t)(equals - item) + 1 : 0;
+    char mine[CHANGE_BYTES], other[CHANGE_BYTES];
 
-    if (key == 0 || memchr(item, ':', bytes) != NULL)
-        return false;
-    for (; text != NULL; text = strchr(text, ',')) {
-        text += *text == ',';
-        if (strncmp(text, item, key) == 0)
+    names_of(item, bytes, mine);
+    while (*text != '\0') {
+        const size_t length = strcspn(text, ",");
+
+        names_of(text, length, other);
+        if (strcmp(mine, other) == 0)
             return true;
+        text += length + (text[length] == ',');
     }
     return false;
 }
@@ -207,11 +250,10 @@ static bool can_change(const struct oche_links *links, const struct state *state
 {
     unsigned left = state != NULL ? state->change_count : 0;
     struct oche_link_params params;
-    oche_time unused;
     uint64_t seed;
     bool right;
 
-    compute(links, state, &params, &unused);
+    compute(links, state, &params);
     seed = params.seed;
     right = oche_link_params_parse(&params, text, error);
     errno = EINVAL;
@@ -234,8 +276,8 @@ static bool can_change_all(struct oche_links *links, uint8_t directions,
                            struct oche_error *error)
 {
     for (uint8_t direction = OCHE_LINK_IN; direction <= OCHE_LINK_OUT; direction++)
-        if ((directions & direction) != 0 && exact_link(links, direction, peer) == NULL &&
-            !can_change(links, exact_link(links, direction, NULL), text, until, error))
+        if ((directions & direction) != 0 && links_exact(links, direction, peer) == NULL &&
+            !can_change(links, links_exact(links, direction, NULL), text, until, error))
             return false;
     for (unsigned i = 0; i < links->count; i++)
         if (concerns(links, &links->states[i], directions, peer) &&
@@ -256,7 +298,7 @@ bool oche_links_change(struct oche_links *links, uint8_t directions,
     if (!can_change_all(links, directions, peer, text, until, error)) /* all or none */
         return false;
     for (uint8_t direction = OCHE_LINK_IN; direction <= OCHE_LINK_OUT; direction++)
-        if ((directions & direction) != 0 && exact_link(links, direction, peer) == NULL &&
+        if ((directions & direction) != 0 && links_exact(links, direction, peer) == NULL &&
             make_link(links, direction, peer) == NULL) {
             errno = ENOSPC;
             return oche_fail(error, "no room for another link: a device has at most %d of peers",
@@ -273,13 +315,16 @@ bool oche_links_change(struct oche_links *links, uint8_t directions,
             return oche_fail(error, "out of memory for a queue");
         }
     }
+    for (unsigned i = 0; i < links->count; i++) /* with the lines of those that changed later */
+        (void)links_parameters_changed(links, &links->states[i]);
     return true;
 }
 
 bool oche_links_cut(struct oche_links *links, bool cut)
 {
     for (uint8_t direction = OCHE_LINK_IN; cut && direction <= OCHE_LINK_OUT; direction++)
-        if (exact_link(links, direction, NULL) == NULL && make_link(links, direction, NULL) == NULL)
+        if (links_exact(links, direction, NULL) == NULL &&
+            make_link(links, direction, NULL) == NULL)
             return false;
     links->cut = cut;
     return true;

@@ -14,6 +14,8 @@
 #define SLOTS        (UINT32_C(1) << 15) /* packets on their way, in each direction */
 #define LEAST_FRAME  64                  /* bytes; more packets than that cannot wait */
 #define MOST_WAITING SLOTS
+#define LEAST_ROOM   (UINT64_C(1) << 14) /* packets that can wait on any line */
+#define USUAL_FRAME  256                 /* bytes */
 #define ECN_MASK     UINT8_C(3)
 
 uint64_t links_lost_on(const struct oche_link *link)
@@ -44,69 +46,110 @@ static struct oche_red_ramp ramp_of(const struct oche_link_params *params)
     return oche_red_ramp(&marks, params->rate_bps);
 }
 
-/* Returns a number for the port: processes with the same rule share it. */
-static uint64_t port_name(const struct state *state, const struct oche_link_params *params)
+/* Returns a number for the line: processes with the same rule share it. */
+static uint64_t line_name(const struct state *state, bool of_peer, uint64_t rate_bps,
+                          uint64_t queue_bytes)
 {
-    const struct oche_link_rule *rule = state->rule;
-    uint64_t name = oche_mix64(state->direction + UINT64_C(2) * rule->of_peer), words[2];
+    uint64_t name = oche_mix64(state->direction + UINT64_C(2) * of_peer), words[2] = {0};
 
-    memcpy(words, rule->peer.ip, sizeof(words));
+    if (of_peer)
+        memcpy(words, state->rule->peer.ip, sizeof(words));
     name = oche_mix64(oche_mix64(name ^ words[0]) ^ words[1]);
-    return oche_mix64(oche_mix64(name ^ params->rate_bps) ^ params->queue_bytes);
-}
-
-/* Opens a port for the parameters. What they have of the rule is shared, not a change of it. */
-static bool open_port(const struct oche_links *links, const struct state *state,
-                      const struct oche_link_params *params, struct oche_shared_port *port)
-{
-    const struct oche_link_params *rule = &step_of(links, state)->params;
-    const bool shared = links->path[0] != '\0' && rule->rate_bps == params->rate_bps &&
-                        rule->queue_bytes == params->queue_bytes;
-    uint64_t packets = params->queue_bytes / LEAST_FRAME + 1;
-    char path[OCHE_SHARED_PORT_PATH];
-    const char *given = NULL;
-
-    if (packets > MOST_WAITING)
-        packets = MOST_WAITING;
-    if (shared && (size_t)snprintf(path, sizeof(path), "%s-%016" PRIx64, links->path,
-                                   port_name(state, params)) < sizeof(path))
-        given = path;
-    return oche_shared_port_open(port, given, packets, links->clock);
+    return oche_mix64(oche_mix64(name ^ rate_bps) ^ queue_bytes);
 }
 
 /*
- * A port for each rate and queue: what waits at a slow one does not keep the line busy once the
- * rate is another.
+ * True if the link has a line of its own. A link that was made for a peer, and whose rate no change
+ * of its own has set, goes on with the line that the peer has had.
  */
-static bool follow_port(struct oche_links *links, struct state *state)
+static bool has_own_line(struct oche_links *links, const struct state *state)
 {
-    const struct oche_link_params *params = &state->link.params;
-    const uint64_t rate = params->rate_bps, queue = rate != 0 ? params->queue_bytes : 0;
-    struct oche_shared_port port = {.file = -1};
+    const struct state *general =
+        state->made && state->rule->of_peer ? links_exact(links, state->direction, NULL) : NULL;
 
-    if (rate == state->port_rate_bps && queue == state->port_queue_bytes)
+    return state->rule->of_peer &&
+           (general == NULL || general->link.params.rate_bps != state->link.params.rate_bps);
+}
+
+static struct line *open_line(struct oche_links *links, const struct state *state, uint64_t name,
+                              uint64_t rule_queue_bytes)
+{
+    const uint64_t rate = state->link.params.rate_bps;
+    const bool shared = links->path[0] != '\0' && rule_queue_bytes > 0;
+    uint64_t packets = shared ? rule_queue_bytes / LEAST_FRAME + 1 : MOST_WAITING;
+    struct line *line = links->lines;
+    char path[OCHE_SHARED_PORT_PATH];
+    const char *given = NULL;
+
+    while (line->users > 0)
+        line++;
+    packets = packets < LEAST_ROOM ? LEAST_ROOM : packets > MOST_WAITING ? MOST_WAITING : packets;
+    if (shared &&
+        (size_t)snprintf(path, sizeof(path), "%s-%016" PRIx64, links->path, name) < sizeof(path))
+        given = path;
+    *line = (struct line){.name = name, .rate_bps = rate, .packets = packets};
+    if (!oche_shared_port_open(&line->port, given, packets, links->clock))
+        return NULL;
+    line->number = ++links->lines_opened;
+    return line;
+}
+
+void links_leave_line(struct state *state)
+{
+    struct line *line = state->line;
+
+    state->line = NULL;
+    if (line != NULL && --line->users == 0)
+        oche_shared_port_close(&line->port);
+}
+
+/*
+ * A line for each rate: what waits at a slow one does not keep a link busy once its rate is
+ * another. A queue that changes alone leaves the line as it is, if packets of 256 bytes have room.
+ */
+static bool follow_rate(struct oche_links *links, struct state *state)
+{
+    const struct oche_link_params *params = &state->link.params, *rule;
+    const bool is_needed = params->rate_bps != 0 && !(state->made && state->change_count == 0);
+    struct line *line = NULL;
+    uint64_t name;
+
+    if (!is_needed) {
+        links_leave_line(state);
         return true;
-    if (rate != 0 && !open_port(links, state, params, &port))
+    }
+    rule = &step_of(links, state)->params;
+    const uint64_t of_rule = rule->rate_bps == params->rate_bps ? rule->queue_bytes : 0;
+
+    name = line_name(state, has_own_line(links, state), params->rate_bps, of_rule);
+    for (unsigned i = 0; i < OCHE_COUNT_OF(links->lines); i++) {
+        struct line *other = &links->lines[i];
+
+        if (other->users > 0 && other->name == name &&
+            (other->packets == MOST_WAITING || other->packets * USUAL_FRAME >= params->queue_bytes))
+            line = other;
+    }
+    if (line == NULL)
+        line = open_line(links, state, name, of_rule);
+    if (line == NULL)
         return false;
-    oche_shared_port_close(&state->port);
-    state->port = port;
-    state->port_rate_bps = rate;
-    state->port_queue_bytes = queue;
-    state->ports_opened++;
+    line->users++;
+    links_leave_line(state);
+    state->line = line;
     return true;
 }
 
 bool links_parameters_changed(struct oche_links *links, struct state *state)
 {
     state->ramp = ramp_of(&state->link.params);
-    return follow_port(links, state);
+    return follow_rate(links, state);
 }
 
 bool links_begin(struct oche_links *links, struct state *state, uint64_t entity)
 {
     struct oche_link_params params = step_of(links, state)->params;
 
-    state->port = (struct oche_shared_port){.file = -1};
+    state->line = NULL;
     state->next_end = OCHE_NEVER;
     if (params.seed == 0)
         params.seed = links->seed;
@@ -163,7 +206,7 @@ void oche_links_close(struct oche_links *links)
     if (links == NULL)
         return;
     for (unsigned i = 0; i < links->count; i++)
-        oche_shared_port_close(&links->states[i].port);
+        links_leave_line(&links->states[i]);
     oche_hold_close(&links->holds[0]);
     oche_hold_close(&links->holds[1]);
     free(links);
@@ -171,8 +214,9 @@ void oche_links_close(struct oche_links *links)
 
 void oche_links_leave(struct oche_links *links)
 {
-    for (unsigned i = 0; links != NULL && i < links->count; i++)
-        oche_shared_port_leave(&links->states[i].port);
+    for (unsigned i = 0; links != NULL && i < OCHE_COUNT_OF(links->lines); i++)
+        if (links->lines[i].users > 0)
+            oche_shared_port_leave(&links->lines[i].port);
 }
 
 /* ---- sending ---- */
@@ -222,9 +266,9 @@ struct oche_parcel *oche_links_send(struct oche_links *links, int link, oche_tim
     }
     const struct oche_link_params *params = &state->link.params;
     if (count > links->packet_bytes ||
-        (params->rate_bps != 0 && state->port.memory != NULL &&
-         !oche_shared_port_take(&state->port, now, frame_bytes, OCHE_GAP_BYTES, params->rate_bps,
-                                params->queue_bytes, &departure)) ||
+        (params->rate_bps != 0 && state->line != NULL &&
+         !oche_shared_port_take(&state->line->port, now, frame_bytes, OCHE_GAP_BYTES,
+                                params->rate_bps, params->queue_bytes, &departure)) ||
         (parcel = oche_hold_take(hold)) == NULL) {
         state->link.lost[OCHE_LINK_LOST_QUEUE]++;
         return NULL;
@@ -232,7 +276,7 @@ struct oche_parcel *oche_links_send(struct oche_links *links, int link, oche_tim
     parcel->count = count;
     parcel->tos = tos;
     parcel->link = (uint8_t)link;
-    parcel->port_number = state->ports_opened;
+    parcel->line = state->line != NULL ? state->line->number : 0;
     parcel->frame_bytes = frame_bytes;
     parcel->departure = departure;
     parcel->bytes = (uint8_t *)parcel + oche_lines(sizeof(*parcel));
@@ -242,6 +286,7 @@ struct oche_parcel *oche_links_send(struct oche_links *links, int link, oche_tim
         oche_hold_give_back(hold, parcel);
         return NULL;
     }
+    state->parcels++;
     due = parcel->waits ? departure.starts : parcel->fate.arrives[0];
     oche_hold_put(hold, parcel, due);
     return parcel;
@@ -249,15 +294,23 @@ struct oche_parcel *oche_links_send(struct oche_links *links, int link, oche_tim
 
 /* ---- arriving ---- */
 
+static void give_back(struct oche_links *links, struct oche_parcel *parcel)
+{
+    struct state *state = &links->states[parcel->link];
+
+    state->parcels--;
+    oche_hold_give_back(hold_of(links, state->direction), parcel);
+}
+
 /* The parcel's transmission starts: marks it, if the queue behind it is long. */
 static void mark(struct state *state, struct oche_parcel *parcel)
 {
     const struct oche_packet packet = {.ecn = parcel->tos & ECN_MASK};
     uint64_t behind;
 
-    if (parcel->port_number != state->ports_opened)
-        return;
-    behind = oche_shared_port_behind(&state->port, &parcel->departure);
+    if (state->line == NULL || parcel->line != state->line->number)
+        return; /* it left an earlier line */
+    behind = oche_shared_port_behind(&state->line->port, &parcel->departure);
     if (behind <= state->ramp.kmin || !oche_ecn_capable(&packet) ||
         !oche_red_chooses(&state->ramp, &state->red, &packet, behind))
         return;
@@ -275,7 +328,7 @@ struct oche_parcel *oche_links_arrived(struct oche_links *links, uint8_t directi
 
         if (links->cut) {
             state->link.lost[OCHE_LINK_LOST_DOWN]++;
-            oche_hold_give_back(hold, parcel);
+            give_back(links, parcel);
             continue;
         }
         if (!parcel->waits)
@@ -284,7 +337,7 @@ struct oche_parcel *oche_links_arrived(struct oche_links *links, uint8_t directi
         if (start_crossing(state, parcel, parcel->departure.leaves))
             oche_hold_put(hold, parcel, parcel->fate.arrives[0]);
         else
-            oche_hold_give_back(hold, parcel);
+            give_back(links, parcel);
     }
     return NULL;
 }
@@ -296,7 +349,7 @@ void oche_links_done(struct oche_links *links, struct oche_parcel *parcel)
     if (parcel->fate.copies-- > 1)
         oche_hold_put(hold, parcel, parcel->fate.arrives[1]);
     else
-        oche_hold_give_back(hold, parcel);
+        give_back(links, parcel);
 }
 
 void oche_links_defer(struct oche_links *links, struct oche_parcel *parcel, oche_time when)
@@ -313,7 +366,7 @@ oche_time oche_links_next(const struct oche_links *links, uint8_t direction)
 
 oche_time oche_links_last(const struct oche_links *links)
 {
-    return links->holds[1].count > 0 ? links->holds[1].latest : 0;
+    return links->holds[1].count > 0 && !links->cut ? links->holds[1].latest : 0;
 }
 
 uint64_t oche_links_lost(const struct oche_links *links, uint8_t direction)
@@ -324,4 +377,24 @@ uint64_t oche_links_lost(const struct oche_links *links, uint8_t direction)
         if (links->states[i].direction == direction)
             sum += links_lost_on(&links->states[i].link);
     return sum;
+}
+
+void links_add_report(const struct oche_link *link, struct oche_links_report *report)
+{
+    for (unsigned cause = 0; cause < OCHE_LINK_LOSSES; cause++)
+        report->lost[cause] += link->lost[cause];
+    report->late += link->reordered;
+    report->twice += link->duplicated;
+    report->damaged += link->corrupted;
+    report->marked += link->marked;
+}
+
+struct oche_links_report oche_links_report(const struct oche_links *links)
+{
+    struct oche_links_report report = links->past;
+
+    for (unsigned i = 0; i < links->count; i++)
+        links_add_report(&links->states[i].link, &report);
+    report.seed = links->count > 0 ? links->states[0].link.params.seed : links->seed;
+    return report;
 }

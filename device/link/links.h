@@ -64,8 +64,8 @@ struct oche_parcel {
 
     /* the links' own */
     uint8_t link;
-    bool waits;           /* at the port; else it is on its way */
-    uint32_t port_number; /* of the link's ports */
+    bool waits;    /* at the port; else it is on its way */
+    uint32_t line; /* number of the line that it waits for; 0: none */
     uint32_t frame_bytes;
     struct oche_link_departure departure;
     struct oche_link_fate fate;
@@ -96,9 +96,17 @@ void oche_links_defer(struct oche_links *links, struct oche_parcel *parcel, oche
 
 /* Returns when to call oche_links_arrived for this direction, or OCHE_NEVER. */
 oche_time oche_links_next(const struct oche_links *links, uint8_t direction);
-/* Returns when the last packet that has left will have crossed its link; 0: none is on one. */
+/* Returns when the last packet that has left will have crossed its link; 0: none will. */
 oche_time oche_links_last(const struct oche_links *links);
 /* Returns the number of packets that links of this direction have lost. */
 uint64_t oche_links_lost(const struct oche_links *links, uint8_t direction);
+
+/* What the links have done so far, in both directions. */
+struct oche_links_report {
+    uint64_t lost[OCHE_LINK_LOSSES];
+    uint64_t late, twice, damaged, marked;
+    uint64_t seed; /* of the first link */
+};
+struct oche_links_report oche_links_report(const struct oche_links *links);
 
 #endif

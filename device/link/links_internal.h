@@ -18,6 +18,15 @@ struct change {
     char text[CHANGE_BYTES];
 };
 
+/* A line of one rate. Links of one rule share it, and those that were made for single peers. */
+struct line {
+    struct oche_shared_port port;
+    uint64_t name, rate_bps;
+    uint64_t packets; /* so many can wait */
+    uint32_t number;  /* of all lines so far, from 1 */
+    unsigned users;   /* links; 0: the line is closed */
+};
+
 struct state {
     const struct oche_link_rule *rule;
     uint8_t direction;
@@ -28,9 +37,8 @@ struct state {
     struct oche_link link;
     struct oche_red_ramp ramp;
     struct oche_random red;
-    struct oche_shared_port port; /* for this rate and queue: */
-    uint64_t port_rate_bps, port_queue_bytes;
-    uint32_t ports_opened;           /* so far; parcels that wait at an earlier one get no marks */
+    struct line *line;               /* NULL: the link has no rate */
+    uint32_t parcels;                /* on the link */
     struct oche_link_rule made_rule; /* if it was made at run time */
     struct change changes[MOST_CHANGES];
 };
@@ -45,8 +53,11 @@ struct oche_links {
     unsigned count;
     uint32_t packet_bytes;
     struct state states[MOST_LINKS];
-    struct oche_hold holds[2]; /* by direction */
-    uint64_t lost[2];          /* by direction, on links whose place another one has */
+    struct line lines[MOST_LINKS + 1]; /* a link has its old line while it opens another one */
+    uint32_t lines_opened;
+    struct oche_hold holds[2];     /* by direction */
+    uint64_t lost[2];              /* by direction, on links whose place another one has */
+    struct oche_links_report past; /* of these links */
 };
 
 static inline struct oche_hold *hold_of(struct oche_links *links, uint8_t direction)
@@ -70,6 +81,8 @@ static inline bool is_over(const struct oche_links *links, const struct state *s
 
 /* links.c: the number of packets that a link has lost. */
 uint64_t links_lost_on(const struct oche_link *link);
+/* links.c: adds what a link has done. */
+void links_add_report(const struct oche_link *link, struct oche_links_report *report);
 /* links.c: begins a link whose rule and direction are known. `entity`: no other link has it. */
 bool links_begin(struct oche_links *links, struct state *state, uint64_t entity);
 /*
@@ -77,6 +90,12 @@ bool links_begin(struct oche_links *links, struct state *state, uint64_t entity)
  * Returns false without memory; the port is as before then.
  */
 bool links_parameters_changed(struct oche_links *links, struct state *state);
+/* links.c: the link leaves its line. */
+void links_leave_line(struct state *state);
+/* changes.c: returns the link for this peer alone (NULL: for peers without one of their own), or
+ * NULL. */
+struct state *links_exact(struct oche_links *links, uint8_t direction,
+                          const struct oche_address *peer);
 /* changes.c: brings the rule's step into force whose time has come, and ends changes. */
 void links_advance(struct oche_links *links, struct state *state, oche_time now);
 

@@ -22,6 +22,13 @@ static const struct oche_param *find_row(const char *key, const char *suffix)
     return oche_param_find(&oche_link_params, name);
 }
 
+/* Words of tc, netem and others. */
+static const struct {
+    const char *word, *ours;
+} of_others[] = {{"latency", "delay"}, {"drop", "loss"},    {"bandwidth", "rate"},
+                 {"bw", "rate"},       {"limit", "queue"},  {"buffer", "queue"},
+                 {"gap", "reorder"},   {"dup", "duplicate"}};
+
 /* Writes the error that there is no such key, with the one that was probably meant. */
 static bool no_key(const char *key, struct oche_error *error)
 {
@@ -37,9 +44,12 @@ static bool no_key(const char *key, struct oche_error *error)
     words[count++] = "at";
     oche_printable(key, shown, sizeof(shown));
     near = oche_nearest_word(key, words, count);
+    for (size_t i = 0; i < OCHE_COUNT_OF(of_others); i++)
+        if (strcmp(key, of_others[i].word) == 0)
+            near = of_others[i].ours;
     if (near != NULL)
         return oche_fail(error, "a link has no %s; did you mean %s?", shown, near);
-    return oche_fail(error, "a link has no %s; docs/faults.md has all keys", shown);
+    return oche_fail(error, "a link has no %s; `oche exec --link=help` lists all keys", shown);
 }
 
 static bool set_row(struct oche_link_params *params, const struct oche_param *row,
@@ -147,6 +157,11 @@ static bool check_step(const struct oche_link_params *params, struct oche_error 
     return wrong == NULL || oche_fail(error, "%s", wrong);
 }
 
+static bool is_given(uint64_t given, const char *key)
+{
+    return (given >> (oche_param_find(&oche_link_params, key) - oche_link_params.params) & 1) != 0;
+}
+
 /* Reads "at=3s,loss=1%". `at`: NULL if a step may have no time. */
 static bool read_step(struct oche_link_params *params, char *text, oche_time *at,
                       struct oche_error *error)
@@ -175,6 +190,8 @@ static bool read_step(struct oche_link_params *params, char *text, oche_time *at
                              *at == OCHE_NEVER ? "never; leave the step out" : what.text);
         timed = true;
     }
+    if (params->rate_bps == 0 && !is_given(given, "ecn_min")) /* no line, so no marks either */
+        params->ecn_min_bytes = params->ecn_max_bytes = OCHE_NEVER;
     return check_step(params, error);
 }
 
@@ -280,7 +297,8 @@ static bool read_rule(struct oche_link_plan *plan, uint8_t directions, char *tex
     if (!oche_link_peer_cut(&text, &rule.peer, &rule.of_peer, error))
         return false;
     if (has_rule(plan, &rule))
-        return oche_fail(error, "a second rule for the same peers and direction; write one");
+        return oche_fail(error, "a second rule for the same peers and direction; write one with "
+                                "all keys, or --link-in and --link-out instead of --link");
     if (!read_steps(plan, &rule, text, error))
         return false;
     plan->rules[plan->rule_count++] = rule;

@@ -241,6 +241,8 @@ void ov_report_stats(struct ov_port *port)
 {
     report_counters(port);
     ov_report_events(port);
+    ov_report_links(port);
+    ov_report_fails();
 }
 
 /*

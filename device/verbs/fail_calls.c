@@ -4,53 +4,109 @@
  * device that was made to vanish: they fail with EIO. The rules and the counts of calls are the
  * process's.
  */
+#include <inttypes.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "device/verbs/internal.h"
 
 _Atomic bool ov_failing;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the next three */
-static struct oche_fail_rules rules, of_environment;
-static uint64_t made[OCHE_CALLS]; /* calls so far, since there are rules */
+/* Rules and calls from two sides, each with its own count. */
+static struct calls {
+    struct oche_fail_rules rules;
+    uint64_t made[OCHE_CALLS]; /* so far, since there is a rule */
+    bool happened[OCHE_CALLS], told[OCHE_CALLS];
+} of_environment, of_faults; /* `oche fault`: a rule goes before the environment's */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects both */
+
+void ov_fail_begin(const struct oche_fail_rules *to)
+{
+    pthread_mutex_lock(&lock);
+    of_environment = (struct calls){.rules = *to};
+    atomic_store(&ov_failing, true);
+    pthread_mutex_unlock(&lock);
+}
 
 void ov_fail_set(const struct oche_fail_rules *to)
 {
     pthread_mutex_lock(&lock);
     for (unsigned call = 0; call < OCHE_CALLS; call++)
         if (to->of[call].first != 0) {
-            rules.of[call] = to->of[call];
-            made[call] = 0;
+            of_faults.rules.of[call] = to->of[call];
+            of_faults.made[call] = 0;
+            of_faults.happened[call] = of_faults.told[call] = false;
         }
     atomic_store(&ov_failing, true);
     pthread_mutex_unlock(&lock);
 }
 
-void ov_fail_begin(const struct oche_fail_rules *to)
-{
-    of_environment = *to;
-    ov_fail_set(to);
-}
-
 void ov_fail_restore(void)
 {
     pthread_mutex_lock(&lock);
-    rules = of_environment;
+    of_faults = (struct calls){.made = {0}};
+    pthread_mutex_unlock(&lock);
+}
+
+void ov_fail_before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void ov_fail_after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+void ov_fail_in_child(void)
+{
+    of_environment = (struct calls){.rules = of_environment.rules};
+    of_faults = (struct calls){.made = {0}};
     pthread_mutex_unlock(&lock);
 }
 
 /* Counts the call. Returns the errno that the rules have for it; 0: it goes on. */
 static int by_rules(enum oche_call call)
 {
-    const struct oche_fail_rule *rule = &rules.of[call];
+    struct calls *of = of_faults.rules.of[call].first != 0 ? &of_faults : &of_environment;
+    const struct oche_fail_rule *rule = &of->rules.of[call];
     int error = 0;
+    bool first;
 
     pthread_mutex_lock(&lock);
-    made[call]++;
-    if (rule->first != 0 && made[call] >= rule->first && made[call] <= rule->last)
+    of_environment.made[call]++;
+    of_faults.made[call]++;
+    if (rule->first != 0 && of->made[call] >= rule->first && of->made[call] <= rule->last)
         error = rule->error;
+    first = error != 0 && !of->happened[call];
+    of->happened[call] |= first;
     pthread_mutex_unlock(&lock);
+    if (first)
+        ov_say("%s fails on purpose: call %" PRIu64 ", %s", oche_call_name(call), of->made[call],
+               strerror(error));
     return error;
+}
+
+/* Under the lock. */
+static void report(struct calls *of)
+{
+    for (unsigned call = 0; call < OCHE_CALLS; call++)
+        if (of->rules.of[call].first > of->made[call] && !of->told[call]) {
+            of->told[call] = true;
+            ov_say("%s=%" PRIu64 " has not happened: so far the program has made %" PRIu64
+                   " such calls",
+                   oche_call_name(call), of->rules.of[call].first, of->made[call]);
+        }
+}
+
+void ov_report_fails(void)
+{
+    if (pthread_mutex_trylock(&lock) != 0)
+        return; /* perhaps a thread that was stopped as the process ends */
+    report(&of_environment);
+    report(&of_faults);
+    pthread_mutex_unlock(&lock);
 }
 
 int ov_fails_slow(const struct ov_port *port, enum oche_call call)

@@ -17,6 +17,7 @@
 #include "core/cm/mad.h"
 #include "device/link/spec.h"
 #include "device/verbs/internal.h"
+#include "device/view/control.h"
 #include "params/printable.h"
 #include "params/units.h"
 
@@ -182,8 +183,9 @@ static bool read_status(struct request *request, enum oche_status *status)
 /* Reads a queue pair's number, 18 or 0x12. Returns false after saying what is wrong. */
 static bool read_qpn(struct request *request, const char *word, uint32_t *qpn)
 {
+    const bool is_hex = word != NULL && strncmp(word, "0x", 2) == 0;
     char *end;
-    const unsigned long number = word != NULL ? strtoul(word, &end, 0) : 0;
+    const unsigned long number = word != NULL ? strtoul(word, &end, is_hex ? 16 : 10) : 0;
 
     if (word == NULL || word[0] < '0' || word[0] > '9' || *end != '\0' || number > OCHE_PSN_MASK) {
         say_bad_word(request, word, "a queue pair's number is meant, such as 0x12 or 18");
@@ -210,7 +212,7 @@ static void kill_qps(struct request *request)
     else if (all)
         say(request, "no", "there is no queue pair to kill");
     else
-        say(request, "no", "no queue pair 0x%x, or it is in the reset or the error state", qpn);
+        say(request, "none", "no queue pair 0x%x, or it is in the reset or the error state", qpn);
 }
 
 /* Sends the event of a migrated path to the queue pair's context. */
@@ -239,11 +241,21 @@ static void migrate(struct request *request, enum ibv_event_type type)
 
 /* ---- the port, and calls ---- */
 
+/* True, after saying so, if the device has vanished. */
+static bool is_gone(struct request *request)
+{
+    const bool gone = atomic_load(&request->port->vanished);
+
+    if (gone)
+        say(request, "no", "the device has vanished");
+    return gone;
+}
+
 static void port_down(struct request *request)
 {
     oche_time lasts;
 
-    if (!read_duration(request, &lasts))
+    if (!read_duration(request, &lasts) || is_gone(request))
         return;
     ov_port_down(request->port, oche_device_now(request->port->device), lasts);
     say(request, "ok", "the port is down");
@@ -251,7 +263,7 @@ static void port_down(struct request *request)
 
 static void port_up(struct request *request)
 {
-    if (!at_end(request))
+    if (!at_end(request) || is_gone(request))
         return;
     ov_port_up(request->port);
     say(request, "ok", "the port is up");
@@ -308,7 +320,7 @@ static const struct {
     const char *word;
     void (*does)(struct request *request);
 } requests[] = {
-    {"link", change_links},
+    {"link", change_links}, /* which `oche fault` puts before KEY=VALUE */
     {"port-down", port_down},
     {"port-up", port_up},
     {"kill-qp", kill_qps},
@@ -319,17 +331,32 @@ static const struct {
     {"restore", restore},
 };
 
+/* What was done is in the program's own output, too: it may explain a failure further down. */
+static void note(const struct ov_port *port, const char *asked, const char *answer)
+{
+    char address[OCHE_ADDRESS_TEXT];
+
+    oche_address_print(&port->address, address);
+    if (strncmp(answer, "ok ", 3) == 0)
+        ov_say("%s: oche fault: %s: %s", address, asked, answer + 3);
+}
+
 void ov_fault(struct ov_port *port, char *text, char *answer, size_t bytes)
 {
     struct request request = {.port = port, .rest = text, .answer = answer, .bytes = bytes};
-    const char *word = next_word(&request);
+    char asked[OCHE_CONTROL_BYTES];
+    const char *word;
 
+    oche_printable(text, asked, sizeof(asked));
+    word = next_word(&request);
     for (size_t i = 0; word != NULL && i < OCHE_COUNT_OF(requests); i++)
         if (strcmp(word, requests[i].word) == 0) {
             requests[i].does(&request);
+            note(port, asked, answer);
             return;
         }
-    say_bad_word(&request, word,
-                 "a fault is meant: link, port-down, port-up, kill-qp, path-migrated, "
-                 "path-migration-failed, fail, device-fatal or restore");
+    say_bad_word(
+        &request, word,
+        "a fault is meant: KEY=VALUE such as loss=1%, port-down, port-up, kill-qp, path-migrated, "
+        "path-migration-failed, fail, device-fatal or restore");
 }

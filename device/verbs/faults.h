@@ -40,8 +40,14 @@ bool ov_fail_environment(void);
 void ov_fail_begin(const struct oche_fail_rules *rules);
 /* Adds rules; those of a call replace its earlier ones, and it is counted from now on. */
 void ov_fail_set(const struct oche_fail_rules *rules);
+/* Around a fork: the child has the environment's rules, and counts its own calls. */
+void ov_fail_before_fork(void);
+void ov_fail_after_fork(void);
+void ov_fail_in_child(void);
 /* Ends all rules but those of the environment. */
 void ov_fail_restore(void);
+/* At a device's end: prints which calls were to fail and have not been made so often, each once. */
+void ov_report_fails(void);
 
 /* ---- the port's health ---- */
 
@@ -50,6 +56,8 @@ void ov_port_down(struct ov_port *port, oche_time now, oche_time lasts);
 void ov_port_up(struct ov_port *port);
 /* The device vanishes for good: its calls fail with EIO, and nothing arrives. */
 void ov_port_vanish(struct ov_port *port);
+/* The port closes: once it is open again, it is up. */
+void ov_health_forget(struct ov_port *port);
 /* Called by the port's thread: a port that is down comes up when its time is over. */
 void ov_health_update(struct ov_port *port, oche_time now);
 

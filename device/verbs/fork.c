@@ -15,16 +15,19 @@ static void before(void)
 {
     ov_system_hold();
     ov_ports_before_fork();
+    ov_fail_before_fork();
 }
 
 static void in_parent(void)
 {
+    ov_fail_after_fork();
     ov_ports_after_fork();
     ov_system_release();
 }
 
 static void in_child(void)
 {
+    ov_fail_in_child();
     ov_system_release();
     atomic_fetch_add_explicit(&ov_generation, 1, memory_order_relaxed);
     ov_ports_in_child();

@@ -63,6 +63,12 @@ void ov_port_vanish(struct ov_port *port)
     oche_device_flush_qps(port->device);
 }
 
+void ov_health_forget(struct ov_port *port)
+{
+    if (atomic_load(&port->down) || atomic_load(&port->vanished))
+        show(port, true);
+}
+
 void ov_health_update(struct ov_port *port, oche_time now)
 {
     if (OCHE_UNLIKELY(atomic_load_explicit(&port->down, memory_order_relaxed)) &&

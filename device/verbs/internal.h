@@ -673,6 +673,8 @@ bool ov_poll_mode(enum ov_poll *mode);
 bool ov_read_events(const char *text, struct oche_device_config *config);
 /* Prints what scripted events have done, if OCHE_STATS is set, or if one never happened. */
 void ov_report_events(struct ov_port *port);
+/* Prints what the device's links have done to packets, if anything (link_report.c). */
+void ov_report_links(struct ov_port *port);
 /* Prints one line to standard error: "oche: …". */
 void ov_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

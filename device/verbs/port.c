@@ -343,6 +343,11 @@ static void print_silent_peer(void *context, const struct oche_address *peer)
         return;
     oche_device_stats_now(port->device, &stats);
     oche_address_print(peer, address);
+    if (stats.dropped_sent + stats.dropped_received > 0) {
+        ov_say("nothing has come from %s: %" PRIu64 " packets were lost on purpose", address,
+               stats.dropped_sent + stats.dropped_received);
+        return;
+    }
     ov_say(
         "nothing has come from %s: is UDP port %d open here and there, and its program running?%s",
         address, OCHE_ROCE_UDP_PORT,
@@ -448,6 +453,7 @@ void ov_port_close(struct ov_port *port)
     pthread_join(port->thread, NULL);
     ov_view_close(port);
     ov_report_stats(port);
+    ov_health_forget(port);
     if (!oche_device_close(port->device))
         ov_say("OCHE_CAPTURE: the capture is not whole");
     pthread_mutex_destroy(&port->lock);

@@ -149,8 +149,10 @@ int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
 
 int ov_post_sends(struct ov_qp *qp, const struct oche_send_work *work, uint32_t count)
 {
-    int error = ov_fails(qp->port, OCHE_CALL_POST_SEND);
+    int error = 0;
 
+    for (uint32_t i = 0; error == 0 && i < count; i++)
+        error = ov_fails(qp->port, OCHE_CALL_POST_SEND);
     if (OCHE_UNLIKELY(error == 0 && qp->strict != NULL))
         error = ov_strict_send(qp, work, count);
     if (error != 0)

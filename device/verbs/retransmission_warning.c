@@ -44,6 +44,13 @@ void ov_warn_retransmissions(struct ov_port *port, oche_time now)
     if (again <= sent / 10)
         return;
     oche_address_print(&port->address, address);
+    if (stats.dropped_sent + stats.dropped_received > 0) {
+        ov_say("%s: of %" PRIu64 " packets %" PRIu64
+               " were sent again; packets are lost on purpose",
+               address, sent, again);
+        repeats->told = true;
+        return;
+    }
     ov_say("%s: of %" PRIu64 " packets %" PRIu64 " were sent again: the network loses packets%s; "
            "oche stat tells the causes",
            address, sent, again,

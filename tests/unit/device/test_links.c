@@ -189,6 +189,70 @@ static void rate_for_a_time(void **state)
     oche_links_close(links);
 }
 
+static void change(struct oche_links *links, const char *peer, const char *text, oche_time now)
+{
+    const struct oche_address of = peer != NULL ? address(peer) : (struct oche_address){.ip = {0}};
+    struct oche_error error;
+
+    if (!oche_links_change(links, OCHE_LINK_OUT, peer != NULL ? &of : NULL, text, now, OCHE_NEVER,
+                           &error))
+        fail_msg("%s: %s", text, error.text);
+}
+
+/* Marks that were set stay, though the rate is changed afterwards; without a rate there are none.
+ */
+static void marks_and_rates(void **state)
+{
+    struct oche_links *links = open_links(NULL, NULL);
+    uint8_t tos = 0;
+
+    (void)state;
+    change(links, NULL, "rate=1Mbps", 0);
+    change(links, NULL, "ecn=1B..1B", 0);
+    change(links, NULL, "rate=2Mbps", 0);
+    for (uint32_t i = 1; i <= 3; i++)
+        assert_true(put(links, "192.0.2.7", OCHE_SEC, i));
+    for (uint32_t i = 1; i <= 2; i++) /* nothing waits yet when the first one starts */
+        while (take(links, oche_links_next(links, OCHE_LINK_OUT), &tos) < 0)
+            continue;
+    assert_int_equal(tos & 3, OCHE_ECN_CE);
+    change(links, NULL, "rate=0", 2 * OCHE_SEC);
+    oche_links_close(links);
+}
+
+/* Changes of other keys do not keep a link from going down. */
+static void flap_goes_on(void **state)
+{
+    struct oche_links *links = open_links("flap=500ms/500ms", NULL);
+
+    (void)state;
+    for (unsigned i = 1; i < 9; i++)
+        change(links, NULL, "delay=0", i * 100 * OCHE_MS);
+    assert_false(put(links, "192.0.2.7", 800 * OCHE_MS, 1));
+    change(links, NULL, "flap=500ms/400ms", 900 * OCHE_MS); /* this begins anew */
+    assert_true(put(links, "192.0.2.7", 1300 * OCHE_MS, 2));
+    oche_links_close(links);
+}
+
+/* A change for one peer that names no rate leaves it on the line of all; its own rate does not. */
+static void line_of_all(void **state)
+{
+    struct oche_links *links = open_links("rate=1Mbps,queue=2200B", NULL);
+
+    (void)state;
+    change(links, "192.0.2.7", "loss=0", 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(put(links, "192.0.2.8", OCHE_SEC, i));
+    assert_false(put(links, "192.0.2.7", OCHE_SEC, 3));
+    change(links, NULL, "queue=3300B", OCHE_SEC); /* one more has room behind those */
+    assert_true(put(links, "192.0.2.7", OCHE_SEC, 4));
+    assert_false(put(links, "192.0.2.7", OCHE_SEC, 5));
+    assert_int_equal(take(links, OCHE_SEC + 35 * OCHE_MS, NULL), 0);
+    change(links, "192.0.2.7", "rate=2Mbps", OCHE_SEC + 35 * OCHE_MS);
+    assert_true(put(links, "192.0.2.7", OCHE_SEC + 35 * OCHE_MS, 6));
+    oche_links_close(links);
+}
+
 /* Returns how many of 40 more peers get a link that loses everything. */
 static unsigned peers_that_fit(struct oche_links *links, unsigned network, const char *text)
 {
@@ -392,6 +456,9 @@ static void too_many_packets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(marks_and_rates),
+        cmocka_unit_test(flap_goes_on),
+        cmocka_unit_test(line_of_all),
         cmocka_unit_test(rate_for_a_time),
         cmocka_unit_test(rules_by_peer),
         cmocka_unit_test(steps_in_time),
