@@ -11,6 +11,7 @@
 #define OCHE_DEVICE_LINK_LINKS_H
 
 #include "device/host/clock.h"
+#include "device/link/report.h"
 #include "device/link/shared_port.h"
 #include "device/link/spec.h"
 
@@ -101,12 +102,7 @@ oche_time oche_links_last(const struct oche_links *links);
 /* Returns the number of packets that links of this direction have lost. */
 uint64_t oche_links_lost(const struct oche_links *links, uint8_t direction);
 
-/* What the links have done so far, in both directions. */
-struct oche_links_report {
-    uint64_t lost[OCHE_LINK_LOSSES];
-    uint64_t late, twice, damaged, marked;
-    uint64_t seed; /* of the first link */
-};
+/* Returns what the links have done so far. */
 struct oche_links_report oche_links_report(const struct oche_links *links);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "device/link/links.h"
+#include "device/link/report.h"
 #include "device/verbs/internal.h"
 
 #define TEXT_BYTES 512

@@ -361,7 +361,8 @@ struct oche_document *oche_document_parse(const char *name, const char *text, si
         return NULL;
     }
     if (document->root->kind != OCHE_YAML_MAP) {
-        oche_fail(error, "%s:1: %s; begin with a section, such as \"topology:\" of a scenario", name,
+        oche_fail(error, "%s:1: %s; begin with a section, such as \"topology:\" of a scenario",
+                  name,
                   document->root->kind == OCHE_YAML_SCALAR && document->root->text[0] == '\0'
                       ? "is empty"
                       : "is not a map of sections");

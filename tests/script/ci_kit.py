@@ -111,14 +111,15 @@ def test_run(work, kit):
     path = {"PATH": f"{work}/words:{os.environ['PATH']}"}
     done = run_program(os.path.join(SOURCE, "ci", "run"), env={
         **path, "KIT_CC": "dcqcn,rai=40Mbps", "KIT_LINK": "loss=1%\n\n192.0.2.7:delay=5us\n",
-        "KIT_EVENTS": "a file.yaml", "KIT_OPTIONS": "--poll=sleep --stats",
+        "KIT_EVENTS": "a file.yaml", "KIT_OPTIONS": "--stats",
         "KIT_RUN": "ctest | cat"})
     claim("ci/run", done.stdout.split("\n") == [
-        "exec", "--cc=dcqcn,rai=40Mbps", "--link=loss=1%", "--link=192.0.2.7:delay=5us",
-        "--events=a file.yaml", "--poll=sleep", "--stats", "--", "bash", "-e", "-o", "pipefail",
-        "-c", "ctest | cat", ""], done)
+        "exec", "--poll=sleep", "--cc=dcqcn,rai=40Mbps", "--link=loss=1%",
+        "--link=192.0.2.7:delay=5us", "--events=a file.yaml", "--stats", "--", "bash", "-e", "-o",
+        "pipefail", "-c", "ctest | cat", ""], done)
     done = run_program(os.path.join(SOURCE, "ci", "run"), env={**path, "KIT_RUN": "true"})
-    claim("ci/run without options", done.stdout.split("\n")[:2] == ["exec", "--"], done)
+    claim("ci/run without options",
+          done.stdout.split("\n")[:3] == ["exec", "--poll=sleep", "--"], done)
     done = run_program(os.path.join(SOURCE, "ci", "run"), env={
         "PATH": f"{kit}/bin:{os.environ['PATH']}", "KIT_RUN": "false | true; exit 3"})
     claim("the status of the tests", done.returncode == 1, done)

@@ -78,11 +78,12 @@ static void test_bad_files_are_refused(void **state)
         const char *text, *error;
     } rows[] = {
         {"", "f.yaml:1: is empty; begin with a section, such as \"topology:\" of a scenario"},
-        {"# only a comment\n", "f.yaml:1: is empty; begin with a section, such as \"topology:\" of a scenario"},
-        {"[1, 2]\n",
-         "f.yaml:1: is not a map of sections; begin with a section, such as \"topology:\" of a scenario"},
-        {"hello\n",
-         "f.yaml:1: is not a map of sections; begin with a section, such as \"topology:\" of a scenario"},
+        {"# only a comment\n",
+         "f.yaml:1: is empty; begin with a section, such as \"topology:\" of a scenario"},
+        {"[1, 2]\n", "f.yaml:1: is not a map of sections; begin with a section, such as "
+                     "\"topology:\" of a scenario"},
+        {"hello\n", "f.yaml:1: is not a map of sections; begin with a section, such as "
+                    "\"topology:\" of a scenario"},
         {"a: 1\nb: 2\na: 3\n",
          "f.yaml:3: a: given twice; it is on line 1 already, keep one of them"},
         {"s:\n  k: 1\n  k: 2\n",
