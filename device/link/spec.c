@@ -162,6 +162,29 @@ static bool is_given(uint64_t given, const char *key)
     return (given >> (oche_param_find(&oche_link_params, key) - oche_link_params.params) & 1) != 0;
 }
 
+/* Keys that say how, and those that say whether. */
+static const struct {
+    const char *key, *needs;
+} details[] = {
+    {"queue", "rate"},          {"reorder_by", "reorder"}, {"burst_loss_length", "burst_loss"},
+    {"jitter_shape", "jitter"}, {"spray_by", "spray"},     {"corrupt_per", "corrupt"}};
+
+/* True if all given keys do something; otherwise with an error. */
+static bool has_effect(const struct oche_link_params *params, uint64_t given,
+                       struct oche_error *error)
+{
+    for (size_t i = 0; i < OCHE_COUNT_OF(details); i++) {
+        const struct oche_param *row = oche_param_find(&oche_link_params, details[i].needs);
+        const union oche_value now = oche_param_get(row, params), none = row->preset;
+
+        if (is_given(given, details[i].key) && !is_given(given, details[i].needs) &&
+            memcmp(&now, &none, sizeof(now)) == 0)
+            return oche_fail(error, "%s: has no effect without %s; give both", details[i].key,
+                             details[i].needs);
+    }
+    return true;
+}
+
 /* Reads "at=3s,loss=1%". `at`: NULL if a step may have no time. */
 static bool read_step(struct oche_link_params *params, char *text, oche_time *at,
                       struct oche_error *error)
@@ -192,7 +215,7 @@ static bool read_step(struct oche_link_params *params, char *text, oche_time *at
     }
     if (params->rate_bps == 0 && !is_given(given, "ecn_min")) /* no line, so no marks either */
         params->ecn_min_bytes = params->ecn_max_bytes = OCHE_NEVER;
-    return check_step(params, error);
+    return has_effect(params, given, error) && check_step(params, error);
 }
 
 /* Checks a text's length and characters: those of an error message are then fit to print. */

@@ -163,6 +163,7 @@ static bool read_status(struct request *request, enum oche_status *status)
 {
     const char *word = next_word(request);
     char names[OCHE_ERROR_BYTES / 2] = "a status is meant: ";
+    const char *words[OCHE_COUNT_OF(statuses)], *near;
     size_t at = strlen(names);
 
     *status = OCHE_STATUS_RETRY_EXCEEDED;
@@ -173,9 +174,13 @@ static bool read_status(struct request *request, enum oche_status *status)
             *status = statuses[i].status;
             return at_end(request);
         }
+        words[i] = statuses[i].name;
         at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", i > 0 ? ", " : "",
                                statuses[i].name);
     }
+    near = oche_nearest_word(word, words, OCHE_COUNT_OF(words));
+    if (near != NULL)
+        snprintf(names, sizeof(names), "did you mean %s?", near);
     say_bad_word(request, word, names);
     return false;
 }
@@ -331,6 +336,26 @@ static const struct {
     {"restore", restore},
 };
 
+static void say_no_fault(struct request *request, const char *word)
+{
+    const char *words[OCHE_COUNT_OF(requests)], *near = NULL;
+    char hint[WORD_BYTES];
+
+    for (size_t i = 0; i < OCHE_COUNT_OF(requests); i++)
+        words[i] = requests[i].word;
+    if (word != NULL && oche_param_find(&oche_link_params, word) != NULL)
+        snprintf(hint, sizeof(hint), "%s=VALUE is meant", word);
+    else if (word != NULL && (near = oche_nearest_word(word, words, OCHE_COUNT_OF(words))) != NULL)
+        snprintf(hint, sizeof(hint), "did you mean %s?", near);
+    else
+        hint[0] = '\0';
+    say_bad_word(request, word,
+                 hint[0] != '\0'
+                     ? hint
+                     : "a fault is meant: KEY=VALUE such as loss=1%, port-down, port-up, kill-qp, "
+                       "path-migrated, path-migration-failed, fail, device-fatal or restore");
+}
+
 /* What was done is in the program's own output, too: it may explain a failure further down. */
 static void note(const struct ov_port *port, const char *asked, const char *answer)
 {
@@ -355,8 +380,5 @@ void ov_fault(struct ov_port *port, char *text, char *answer, size_t bytes)
             note(port, asked, answer);
             return;
         }
-    say_bad_word(
-        &request, word,
-        "a fault is meant: KEY=VALUE such as loss=1%, port-down, port-up, kill-qp, path-migrated, "
-        "path-migration-failed, fail, device-fatal or restore");
+    say_no_fault(&request, word);
 }

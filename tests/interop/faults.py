@@ -30,6 +30,9 @@ BAD = [(["loss=2"], "loss: 2 is out of range"), (["los=1"], "did you mean loss?"
        (["fail", "reg_mr"], "which call?"), (["fail", "fly=1"], "no call that can fail"),
        (["port-up", "now"], "one word too many"), (["explode"], "a fault is meant"),
        (["loss=0.1,seed=3"], "seed: cannot be changed"), (["ecn=1KB..2KB"], "without rate"),
+       (["loss", "1%"], "loss=VALUE is meant"), (["portdown"], "did you mean port-down?"),
+       (["kill-qp", "all", "rem-acces"], "did you mean rem-access?"),
+       (["queue=1MB"], "has no effect without rate"), ([""], "a word is empty"),
        (["\x1b[31m"], "\\x1b[31m")]
 
 

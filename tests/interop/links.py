@@ -5,7 +5,7 @@ for, in each direction and for one peer alone; the same seed loses the same data
 one address share a line; reliable connections hide it all.
 
 Counts may be five standard deviations off. Times have only the bounds that hold on a busy machine:
-nothing is early, and half of the datagrams are less than BUSY_US late.
+nothing is early, and half of the datagrams are less than BUSY_US late, in one of ATTEMPTS runs.
 
 usage: links.py OCHE LINK_PROBE
 """
@@ -19,6 +19,7 @@ import pairs
 
 OCHE, PROBE = sys.argv[1], sys.argv[2]
 BUSY_US = 20000
+ATTEMPTS = 5
 COUNT = 4000
 
 
@@ -79,11 +80,15 @@ def damage():
 
 
 def delays():
+    """A busy machine may stop a process for a second, so one of several runs must be in time."""
     for options in ({"sender": ["--link-out=delay=3ms"]}, {"receiver": ["--link-in=delay=3ms"]}):
-        seen = probe(**options, count=500, gap_us=100)
-        must(seen["delay_us"]["p1"] >= 3000, options, seen)
+        for _ in range(ATTEMPTS):
+            seen = probe(**options, count=500, gap_us=100)
+            must(seen["delay_us"]["p1"] >= 3000, options, seen)
+            must(seen["lost"] == seen["overtaken"] == 0, seen)
+            if seen["delay_us"]["p50"] < 3000 + BUSY_US:
+                break
         must(seen["delay_us"]["p50"] < 3000 + BUSY_US, options, seen)
-        must(seen["lost"] == seen["overtaken"] == 0, seen)
     both = probe(["--link-out=delay=2ms"], ["--link-in=delay=2ms"], count=500, gap_us=100)
     must(both["delay_us"]["p1"] >= 4000, "two links", both)
     seen = probe(["--link-out=reorder=5%:by=20ms"], count=2000, gap_us=200)
@@ -93,8 +98,11 @@ def delays():
 def lines():
     """A line of 80 Mbit/s: 1,000 bytes are 1,098 on the line."""
     goodput = 80e6 * 1000 / 1098
-    seen = probe(["--link-out=rate=80Mbps,queue=4MB"], count=3000, gap_us=0)
-    must(seen["lost"] == 0 and seen["payload_bps"] < 1.03 * goodput, seen)
+    for _ in range(ATTEMPTS):
+        seen = probe(["--link-out=rate=80Mbps,queue=4MB"], count=3000, gap_us=0)
+        must(seen["lost"] == 0 and seen["payload_bps"] < 1.03 * goodput, seen)
+        if seen["payload_bps"] > 0.7 * goodput:
+            break
     must(seen["payload_bps"] > 0.7 * goodput, "too slow, or a very busy machine", seen)
     seen = probe(["--link-out=rate=80Mbps,queue=100KB"], count=3000, gap_us=0)
     must(seen["lost"] > 2000, "drop-tail", seen)
