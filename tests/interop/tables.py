@@ -210,7 +210,8 @@ Datagrams (UD) do not:
 
 - A test of pyverbs sends each datagram once, and fails if it is lost.
 - `ibv_ud_pingpong`, `ib_send_lat -c UD` and `ib_send_bw -c UD` wait for ever for a lost datagram.
-- qemu's migration failed in one of 16 runs: if the ACK of its last message is lost, the peer's disconnection overtakes the completion, and qemu gives up.
+- qemu's migration failed in one of 16 runs: if the ACK of its last message is lost, the peer's
+  disconnection overtakes the completion, and qemu gives up.
 
 Gloo's own tests (commit 70dc360, transport `ibverbs`, by hand on 2026-11-30, one process for each
 test) need three changes of Gloo, below. Then 1,122 of 1,134 pass, and with losses 1,114. Not
