@@ -356,7 +356,7 @@ static void say_no_fault(struct request *request, const char *word)
                        "path-migrated, path-migration-failed, fail, device-fatal or restore");
 }
 
-/* What was done is in the program's own output, too: it may explain a failure further down. */
+/* Prints a fault that was made: it may explain a failure further down in the program's output. */
 static void note(const struct ov_port *port, const char *asked, const char *answer)
 {
     char address[OCHE_ADDRESS_TEXT];

@@ -187,7 +187,7 @@ static void tell_port(void)
     last = state;
 }
 
-/* What a device does that has vanished, and whether it is there again once it was closed. */
+/* Prints what calls on a vanished device return, and whether it opens again after its end. */
 static void tell_rest(void)
 {
     struct ibv_device **devices = ibv_get_device_list(NULL);

@@ -166,7 +166,7 @@ static void changes_without_rules(void **state)
     oche_links_close(links);
 }
 
-/* What waits at a slow line keeps nobody waiting once the change is over; queues grow, too. */
+/* Packets that wait at a slow line delay no others once the change is over; queues grow, too. */
 static void rate_for_a_time(void **state)
 {
     struct oche_links *links = open_links("rate=1Gbps,queue=1MB", NULL);
