@@ -395,6 +395,8 @@ struct oche_links_report oche_links_report(const struct oche_links *links)
 
     for (unsigned i = 0; i < links->count; i++)
         links_add_report(&links->states[i].link, &report);
-    report.seed = links->count > 0 ? links->states[0].link.params.seed : links->seed;
+    report.seed = links->count > 0 ? step_of(links, &links->states[0])->params.seed : 0;
+    if (report.seed == 0)
+        report.seed = links->seed;
     return report;
 }

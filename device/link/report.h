@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the links of a device have done to packets. */
+/* Counts of packets that the links of a device have lost or changed. */
 #ifndef OCHE_DEVICE_LINK_REPORT_H
 #define OCHE_DEVICE_LINK_REPORT_H
 

@@ -69,21 +69,25 @@ void ov_fail_in_child(void)
 /* Counts the call. Returns the errno that the rules have for it; 0: it goes on. */
 static int by_rules(enum oche_call call)
 {
-    struct calls *of = of_faults.rules.of[call].first != 0 ? &of_faults : &of_environment;
-    const struct oche_fail_rule *rule = &of->rules.of[call];
+    const struct oche_fail_rule *rule;
+    struct calls *of;
+    uint64_t number;
     int error = 0;
     bool first;
 
     pthread_mutex_lock(&lock);
+    of = of_faults.rules.of[call].first != 0 ? &of_faults : &of_environment;
+    rule = &of->rules.of[call];
     of_environment.made[call]++;
     of_faults.made[call]++;
     if (rule->first != 0 && of->made[call] >= rule->first && of->made[call] <= rule->last)
         error = rule->error;
     first = error != 0 && !of->happened[call];
     of->happened[call] |= first;
+    number = of->made[call];
     pthread_mutex_unlock(&lock);
     if (first)
-        ov_say("%s fails on purpose: call %" PRIu64 ", %s", oche_call_name(call), of->made[call],
+        ov_say("%s fails on purpose: call %" PRIu64 ", %s", oche_call_name(call), number,
                strerror(error));
     return error;
 }

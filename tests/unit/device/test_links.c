@@ -229,6 +229,8 @@ static void flap_goes_on(void **state)
     for (unsigned i = 1; i < 9; i++)
         change(links, NULL, "delay=0", i * 100 * OCHE_MS);
     assert_false(put(links, "192.0.2.7", 800 * OCHE_MS, 1));
+    assert_int_equal(oche_links_report(links).lost[OCHE_LINK_LOST_DOWN], 1);
+    assert_int_equal(oche_links_report(links).seed, 1);
     change(links, NULL, "flap=500ms/400ms", 900 * OCHE_MS); /* this begins anew */
     assert_true(put(links, "192.0.2.7", 1300 * OCHE_MS, 2));
     oche_links_close(links);
