@@ -50,7 +50,8 @@ def messages(kind, source, port, draw):
         rest = struct.pack(">II", 0x1F << 19, draw.getrandbits(32))
         return mads.answer(kind, tid, number, draw.getrandbits(32), rest)
     if kind == "nobody":
-        port = draw.randrange(1, 65536)
+        # Never `port` itself: rping gives up as soon as one of its connections fails.
+        port = (port + draw.randrange(1, 65535)) % 65536 or port + 1
     return mads.request(source, SERVER, port, number, tid, 2 + draw.getrandbits(23),
                         draw.choice([0, 14, 20, 31]))
 
