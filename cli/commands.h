@@ -11,6 +11,7 @@ int oche_cmd_buffers(int argc, char **argv);
 int oche_cmd_exec(int argc, char **argv);
 int oche_cmd_fault(int argc, char **argv);
 int oche_cmd_fluid(int argc, char **argv);
+int oche_cmd_nic(int argc, char **argv);
 int oche_cmd_report(int argc, char **argv);
 int oche_cmd_run(int argc, char **argv);
 int oche_cmd_reproduce(int argc, char **argv);

@@ -24,8 +24,10 @@
 #include "device/device.h"
 #include "params/fail_rules.h"
 #include "params/incast_list.h"
+#include "params/nic.h"
 #include "params/scheme.h"
 #include "params/units.h"
+#include "sim/scenario/nic_file.h"
 #include "rogue/params.h"
 
 #define LIBRARY    "libibverbs.so.1"
@@ -39,8 +41,8 @@ struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports;
     const char *incast, *view, *fail;
     struct oche_link_options links;
-    const char *events; /* as the library reads them; NULL: none */
-    const char *rogue;  /* its parameters; NULL: not asked for */
+    const char *events, *nic; /* as the library reads them; NULL: none */
+    const char *rogue;        /* its parameters; NULL: not asked for */
     bool ack_priority, files, sockets, stats, strict;
     char **command; /* the command and its arguments; NULL: none was given */
 };
@@ -53,6 +55,7 @@ enum {
     KEY_DEVICE,
     KEY_CAPTURE,
     KEY_EVENTS,
+    KEY_NIC,
     KEY_POLL,
     KEY_SOURCE_PORTS,
     KEY_PEER_PORTS,
@@ -112,6 +115,10 @@ static const struct argp_option option_table[] = {
      0},
     {"link-in", KEY_LINK_IN, "[PEER:]KEY=VALUE[,…]", 0, "The same for packets that arrive", 0},
     {"link-out", KEY_LINK_OUT, "[PEER:]KEY=VALUE[,…]", 0, "The same for packets that leave", 0},
+    {"nic", KEY_NIC, "ADAPTER[,KEY=VALUE…]", 0,
+     "Habits of a real adapter: its timeouts, CNPs, errors; `oche nic` lists adapters, a file "
+     "ending in .yaml has one of your own. Without --recovery: go_back_n, as adapters have",
+     0},
     {"rogue", KEY_ROGUE, "KEY=VALUE[,KEY=VALUE…]", OPTION_ARG_OPTIONAL,
      "Put RoGUE under the program's reliable connections: congestion control and recovery in "
      "software, with a shadow queue pair",
@@ -190,6 +197,29 @@ static void check_peer_ports(const struct argp_state *state, const char *name, c
         oche_refuse(state, "%s: %s: must be pinned or any", name, text);
 }
 
+static void check_nic(const struct argp_state *state, const char *name, const char *text)
+{
+    struct oche_nic_habits habits;
+    struct oche_error error;
+
+    if (!oche_nic_parse(&habits, text, &error))
+        oche_refuse(state, "%s: %s", name, error.text);
+}
+
+/* Returns the habits as the library reads them: it has no reader of YAML. */
+static const char *nic_option(const struct argp_state *state, const char *text)
+{
+    static char written[OCHE_NIC_TEXT_BYTES];
+    struct oche_nic_habits habits;
+    struct oche_error error;
+
+    if (!oche_nic_read(&habits, text, &error))
+        oche_refuse(state, "--nic: %s", error.text);
+    if (!oche_nic_write(&habits, written, sizeof(written)))
+        oche_refuse(state, "--nic: %s: too many values that are not an ideal RNIC's", text);
+    return written;
+}
+
 static void check_incast(const struct argp_state *state, const char *name, const char *text)
 {
     struct oche_incast_list list;
@@ -261,6 +291,7 @@ static void check_environment(const struct argp_state *state, const struct optio
                {"OCHE_FAIL", options->fail, check_fail},
                {"OCHE_INCAST", options->incast, check_incast},
                {"OCHE_EVENTS", options->events, oche_events_check},
+               {"OCHE_NIC", options->nic, check_nic},
                {"OCHE_VIEW", options->view, check_view},
                {"OCHE_ROGUE", options->rogue, check_rogue}};
 
@@ -374,6 +405,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_LINK_OUT:
         take_faults(state, options, key, argument);
         return 0;
+    case KEY_NIC:
+        options->nic = nic_option(state, argument);
+        return 0;
     case KEY_ROGUE:
         options->rogue = rogue_of(state, argument);
         return 0;
@@ -395,7 +429,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 #define ENVIRONMENT                                                                                \
     "\nEnvironment variables that options set: OCHE_ACK_PRIORITY, OCHE_CC, OCHE_RECOVERY, "        \
     "OCHE_LINE_RATE, OCHE_DEVICE, OCHE_POLL, OCHE_SOURCE_PORTS, OCHE_PEER_PORTS, OCHE_CAPTURE, "   \
-    "OCHE_EVENTS, OCHE_FAIL, OCHE_INCAST, OCHE_LINK, OCHE_LINK_IN, OCHE_LINK_OUT, OCHE_ROGUE, "    \
+    "OCHE_EVENTS, OCHE_FAIL, OCHE_INCAST, OCHE_LINK, OCHE_LINK_IN, OCHE_LINK_OUT, OCHE_NIC, "      \
+    "OCHE_ROGUE, "                                                                                 \
     "OCHE_STATS, OCHE_STRICT, OCHE_VIEW. Without an option:\n"                                     \
     "  OCHE_DROP=N             short for --link-out=loss=N/1000000\n"                              \
     "  OCHE_REAL_VERBS=FILE    the system's libibverbs.so.1; empty: none\n"                        \
@@ -617,6 +652,7 @@ int oche_cmd_exec(int argc, char **argv)
     set_variable("OCHE_FAIL", options.fail);
     oche_link_set_environment(&options.links);
     set_variable("OCHE_EVENTS", options.events);
+    set_variable("OCHE_NIC", options.nic);
     set_variable("OCHE_ACK_PRIORITY", options.ack_priority ? "1" : NULL);
     set_variable("OCHE_STATS", options.stats ? "1" : NULL);
     set_variable("OCHE_STRICT", options.strict ? "1" : NULL);

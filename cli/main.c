@@ -37,6 +37,7 @@ static const struct command {
     {"fluid", NOT_IN_KIT(oche_cmd_fluid), "solve the fluid model of DCQCN or TIMELY"},
     {"buffers", NOT_IN_KIT(oche_cmd_buffers),
      "divide a switch's memory; check a scenario's switches"},
+    {"nic", NOT_IN_KIT(oche_cmd_nic), "show what is known of real RDMA adapters"},
     {"exec", oche_cmd_exec, "run a program on a user-space RDMA device"},
     {"fault", oche_cmd_fault, "make faults in the running programs of `oche exec`"},
     {"stat", oche_cmd_stat, "show the running programs of `oche exec`: rates, losses, marks"},

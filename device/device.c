@@ -133,6 +133,7 @@ static bool create_nic(struct oche_device *device) OCHE_NEEDS(device_lock)
         .max_qps = config->max_qps,
         .max_regions = config->max_regions < FIRST_REGIONS ? config->max_regions : FIRST_REGIONS,
         .ecn_threshold_bytes = OCHE_NEVER,
+        .habits = &device->habits,
         .most_repeats = MOST_REPEATS,
         .most_ahead = MOST_AHEAD,
         .peer_qpn_bits = has_slot(device) ? OCHE_SLOT_BITS : 0,
@@ -358,6 +359,10 @@ OCHE_UNCHECKED static struct oche_device *try_to_open(const struct oche_device_c
     device->ack_delay.longest = OCHE_ACK_DELAY;
     oche_clock_start(&device->clock);
     oche_trace_init(&device->trace, 0, device->trace_ring, OCHE_COUNT_OF(device->trace_ring));
+    oche_param_defaults(&oche_nic_habits_table, &device->habits);
+    if (config->habits != NULL)
+        device->habits = *config->habits;
+    device->config.habits = &device->habits;
     device->cc_params = copy_params(&device->config.cc->table, config->cc_params);
     device->recovery_params = copy_params(&device->config.recovery->table, config->recovery_params);
     if (device->cc_params != NULL)

@@ -234,6 +234,7 @@ struct oche_device {
     struct oche_qp_numbers numbers GUARDED;
     struct oche_entropy entropy GUARDED;
     void *cc_params, *recovery_params;
+    struct oche_nic_habits habits;
     /* the network that cc_params suit */
     struct oche_cc_network network GUARDED;
     /* when to check whether the network has changed */

@@ -65,6 +65,7 @@ static const struct counter nic_counters[] = {
     NIC(ce_marked),
     {"queueing_time_ps", offsetof(struct oche_nic_stats, queueing_time)},
     NIC(timeouts),
+    NIC(adaptive_timeouts),
     NIC(early_timeouts),
     NIC(early_losses),
     NIC(rejected_packets),

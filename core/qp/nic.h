@@ -22,6 +22,7 @@
 #include "core/base.h"
 #include "core/cc/cc.h"
 #include "core/cc/cc_counting.h"
+#include "core/nic/habits.h"
 #include "core/qp/cause.h"
 #include "core/qp/work.h"
 #include "core/recovery/recovery.h"
@@ -159,25 +160,6 @@ struct oche_deflection {
     oche_time linger;
 };
 
-/*
- * Habits that some RNICs have, for simulations of them (rogue.md#habits, error-recovery.md#l10). A
- * plain RNIC has none: all members are zero.
- */
-struct oche_nic_habits {
-    /* A new rate limit takes effect after the queue pair has sent this many more bytes. */
-    uint32_t limiter_lag_bytes;
-    /* Retransmitted messages leave one at a time, each after the ACK of the one before. */
-    bool resend_one_verb_at_a_time;
-    /* ACK timeouts in a row last 2, 4, 8, 16, 16, … ms, whatever ack_timeout is. */
-    bool own_timeouts;
-    /*
-     * The ACK timer begins anew at each packet of the queue pair that leaves, first time or again,
-     * not only at progress. It then expires only after the queue pair has sent nothing for that
-     * long: a peer that answers NAKs for ever is never given up.
-     */
-    bool timed_from_last_packet;
-};
-
 struct oche_nic_config {
     uint32_t address; /* the NIC's own address index */
     /*
@@ -198,7 +180,8 @@ struct oche_nic_config {
     /* the NIC sets CE if its backlog is above this; OCHE_NEVER: never */
     uint64_t ecn_threshold_bytes;
     struct oche_deflection deflection;
-    struct oche_nic_habits habits;
+    /* Must outlive the NIC; NULL: an ideal RNIC, without habits. */
+    const struct oche_nic_habits *habits;
     /*
      * How often a READ may be repeated from one packet on, before it is repeated from a later one;
      * more requests are dropped. 0: as often as anybody asks. A request is a packet, and its
@@ -252,6 +235,8 @@ struct oche_nic_stats {
     uint64_t ce_received; /* data packets that arrived with CE */
     uint64_t ce_marked;   /* data packets that this NIC marked itself */
     uint64_t timeouts;    /* how often an ACK timer ran out */
+    /* timeouts of these that adapters call adaptive retransmissions (core/nic/timeouts.h) */
+    uint64_t adaptive_timeouts;
     /* timeouts of these after which an ACK has shown that nothing was lost */
     uint64_t early_timeouts;
     uint64_t early_losses; /* NAKs and the like, after which nothing turned out to be lost */

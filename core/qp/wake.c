@@ -91,7 +91,7 @@ static bool has_no_timeout(const struct oche_qp *qp)
     const struct oche_recovery_scheme *recovery = qp->nic->recovery;
 
     return snd(qp)->ack_timeout == OCHE_NEVER ||
-           (recovery->rto != NULL &&
+           (recovery->rto != NULL && !snd(qp)->own_timeouts &&
             (snd(qp)->ack_waited == OCHE_NEVER ||
              recovery->rto(&snd(qp)->tx, snd(qp)->ack_timeout) == OCHE_NEVER));
 }

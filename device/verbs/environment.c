@@ -17,6 +17,7 @@
  *   OCHE_PEER_PORTS where a connected peer's packets may come from:
  *                     pinned  the port of its first packet (peer_ports.h), the default
  *                     any     whatever port, for NATs and adapters that change ports
+ *   OCHE_NIC        the adapter whose habits the device has (params/nic.h): connectx-6
  *   OCHE_ACK_PRIORITY  any value but empty: ACKs have the DSCP of CNPs
  *   OCHE_INCAST     addresses of the hosts that send to one receiver together, with dart
  *   OCHE_REAL_VERBS the system's libibverbs.so.1; empty: none (system.c)
@@ -45,6 +46,7 @@
 #include "device/verbs/internal.h"
 #include "device/view/format.h"
 #include "params/incast_list.h"
+#include "params/nic.h"
 #include "params/say.h"
 #include "params/scheme.h"
 #include "params/units.h"
@@ -153,6 +155,8 @@ const char *ov_recovery(void)
 {
     const char *recovery = value_of("OCHE_RECOVERY");
 
+    if (recovery == NULL && value_of("OCHE_NIC") != NULL)
+        return "go_back_n";
     return recovery != NULL ? recovery : "selective_repeat";
 }
 
@@ -418,13 +422,30 @@ bool ov_fail_environment(void)
     return right;
 }
 
+/* Reads the adapter. Without OCHE_RECOVERY the device then has the loss recovery of adapters. */
+static bool read_nic(struct oche_device_config *config)
+{
+    static struct oche_nic_habits habits;
+    const char *text = value_of("OCHE_NIC");
+    struct oche_error error;
+
+    if (text == NULL)
+        return true;
+    if (!oche_nic_parse(&habits, text, &error)) {
+        ov_say("OCHE_NIC: %s", error.text);
+        return false;
+    }
+    config->habits = &habits;
+    return true;
+}
+
 bool ov_environment(struct oche_device_config *config)
 {
     static char capture[PATH_MAX];
     const char *name;
 
-    if (!read_schemes(config) || !read_line_rate(config) || !read_peer_ports(config) ||
-        !read_view() || !read_incast(config) || !read_links(config) ||
+    if (!read_nic(config) || !read_schemes(config) || !read_line_rate(config) ||
+        !read_peer_ports(config) || !read_view() || !read_incast(config) || !read_links(config) ||
         !ov_read_events(value_of("OCHE_EVENTS"), config))
         return false;
     config->ack_priority = value_of("OCHE_ACK_PRIORITY") != NULL;

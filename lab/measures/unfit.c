@@ -81,7 +81,7 @@ static void judge_timeouts(struct oche_unfit *unfit, const struct oche_world *wo
 
     if (config->endpoint != NULL && !config->endpoint->roce)
         return; /* the network has neither of them */
-    if (hosts->timeouts == OCHE_TIMEOUTS_CONNECTX && network.round_trip > 2 * OCHE_MS)
+    if (hosts->timeouts == OCHE_TIMEOUTS_DOUBLING && network.round_trip > 2 * OCHE_MS)
         oche_unfit_say(
             unfit,
             "host.timeouts: where nothing waits, a round trip takes up to %s: more than connectx's "

@@ -46,6 +46,16 @@ static bool check_feedback_jitter(const void *values, const void *of, struct och
                      endpoint->name);
 }
 
+static bool check_nic(const void *values, const void *of, struct oche_error *error)
+{
+    const struct oche_host_params *params = values;
+    const struct oche_endpoint *endpoint = of;
+
+    if (params->nic == NULL || endpoint == NULL || endpoint->roce)
+        return true;
+    return oche_fail(error, "congestion_control %s is no RNIC's; leave it out", endpoint->name);
+}
+
 static const struct oche_param host_params[] = {
     OCHE_PRESET_ROW(struct oche_host_params),
     {OCHE_PARAM_AS("mtu", struct oche_host_params, mtu_bytes), OCHE_IS_BYTES(1024, 256, 9000),
@@ -71,6 +81,11 @@ static const struct oche_param host_params[] = {
      OCHE_IS_COUNT(OCHE_HOST_RETRIES_NO_LIMIT, 0, UINT32_MAX),
      .where = "our choice (as good as no limit); verbs: rocev2.md#retries", .usual_most = 30,
      .help = "timeouts without progress before the queue pair fails; verbs allow 0 to 7"},
+    {OCHE_PARAM(struct oche_host_params, nic), OCHE_IS_TEXT, .where = "nics.md", .check = check_nic,
+     .help = "the hosts' adapter, such as connectx-6, or connectx-6,limiter_lag=40KB, or a file "
+             "ending in .yaml; `oche nic` lists adapters; without it an ideal RNIC. The keys "
+             "limiter_lag, resend_one_verb_at_a_time, timeouts and timer_restart replace what it "
+             "says if they are not at their defaults"},
     {OCHE_PARAM_AS("ecn_threshold", struct oche_host_params, ecn_threshold_bytes),
      OCHE_IS_BYTES(OCHE_NEVER, 0, OCHE_NEVER), .where = "dart.md#d25",
      .help = "backlog of the host's own NIC above which it marks CE; never: it does not"},
@@ -82,8 +97,9 @@ static const struct oche_param host_params[] = {
      .where = "RoGUE sec 5.2; rogue.md#habits",
      .help = "messages that are sent again wait each for the ACK of the one before (ConnectX-3)"},
     {OCHE_PARAM(struct oche_host_params, timeouts),
-     OCHE_IS_CHOICE(OCHE_TIMEOUTS_AS_ASKED, timeout_choices), .where = "rogue.md#habits",
-     .help = "ACK timeouts are ack_timeout, or 2, 4, 8, then 16 ms in a row whatever that is"},
+     OCHE_IS_CHOICE(OCHE_TIMEOUTS_AS_ASKED, timeout_choices), .where = "nics.md#doubling",
+     .help = "ACK timeouts are ack_timeout, or 2, 4, 8, then 16 ms in a row whatever that is; more "
+             "kinds come with nic"},
     {OCHE_PARAM(struct oche_host_params, timer_restart),
      OCHE_IS_CHOICE(OCHE_TIMER_RESTARTS_AT_PROGRESS, timer_restart_choices),
      .where = "error-recovery.md#l10",
@@ -130,14 +146,16 @@ static const struct oche_deployed in_use[] = {{"ack_timeout", {.u = 0}}};
 const struct oche_param_table oche_host_params =
     OCHE_PARAM_TABLE_DEPLOYED(host_params, struct oche_host_params, in_use);
 
-struct oche_nic_habits oche_host_habits(const struct oche_host_params *params)
+void oche_host_add_habits(const struct oche_host_params *params, struct oche_nic_habits *habits)
 {
-    return (struct oche_nic_habits){
-        .limiter_lag_bytes = (uint32_t)params->limiter_lag_bytes,
-        .resend_one_verb_at_a_time = params->resend_one_verb_at_a_time,
-        .own_timeouts = params->timeouts == OCHE_TIMEOUTS_CONNECTX,
-        .timed_from_last_packet = params->timer_restart == OCHE_TIMER_RESTARTS_AT_PACKETS,
-    };
+    if (params->limiter_lag_bytes > 0)
+        habits->limiter_lag_bytes = params->limiter_lag_bytes;
+    if (params->resend_one_verb_at_a_time)
+        habits->resend_one_verb_at_a_time = true;
+    if (params->timeouts != OCHE_TIMEOUTS_AS_ASKED)
+        habits->timeouts.kind = params->timeouts;
+    if (params->timer_restart != OCHE_TIMER_RESTARTS_AT_PROGRESS)
+        habits->timer_restart = params->timer_restart;
 }
 
 /* ---- flows ---- */

@@ -36,8 +36,9 @@ struct oche_host_params {
     uint64_t ecn_threshold_bytes; /* the NIC marks packets while its backlog is above this */
     uint64_t limiter_lag_bytes;   /* these four: struct oche_nic_habits */
     bool resend_one_verb_at_a_time;
-    uint32_t timeouts;          /* enum oche_host_timeouts */
-    uint32_t timer_restart;     /* enum oche_host_timer_restart */
+    uint32_t timeouts;          /* enum oche_timeouts_kind; the first two */
+    uint32_t timer_restart;     /* enum oche_timer_restart */
+    const char *nic;            /* see sim/scenario/nic_file.h; NULL: an ideal RNIC */
     uint64_t outstanding_reads; /* READs that a queue pair may have outstanding, at either end */
     oche_time pfc_response;
     oche_time feedback_jitter; /* ACK, NAK and CNP are delayed by at most this much */
@@ -51,9 +52,6 @@ extern const struct oche_param_table oche_host_params;
 
 /* A retry_count that is as good as none: no run lasts as many timeouts. */
 #define OCHE_HOST_RETRIES_NO_LIMIT 1000000
-
-enum oche_host_timeouts { OCHE_TIMEOUTS_AS_ASKED, OCHE_TIMEOUTS_CONNECTX };
-enum oche_host_timer_restart { OCHE_TIMER_RESTARTS_AT_PROGRESS, OCHE_TIMER_RESTARTS_AT_PACKETS };
 
 #define OCHE_DATA_CLASS    0
 #define OCHE_CONTROL_CLASS 1 /* only without lanes; with lanes see struct oche_host_shared */
@@ -85,13 +83,24 @@ struct oche_host_shared {
     const struct oche_slow_host_config *slow;
     /* By host: its place in the order of names, for random streams; NULL: as numbered. */
     const uint32_t *places;
-    uint32_t frame_bytes; /* size of the largest packet */
-    bool payload;         /* generate, move and check every byte */
-    bool lossy;           /* packets may be lost: by links or for want of memory */
+    const struct oche_nic_habits *habits;           /* of all RNICs but those in habits_of */
+    const struct oche_nic_habits *const *habits_of; /* by host, NULL where as above; or NULL */
+    uint32_t frame_bytes;                           /* size of the largest packet */
+    bool payload;                                   /* generate, move and check every byte */
+    bool lossy; /* packets may be lost: by links or for want of memory */
 };
 
-/* Returns the habits of the hosts' RNICs. */
-struct oche_nic_habits oche_host_habits(const struct oche_host_params *params);
+/* Sets the habits that the section `host` names by keys of its own, which replace a profile's. */
+void oche_host_add_habits(const struct oche_host_params *params, struct oche_nic_habits *habits);
+
+/* Returns the habits of a host's RNIC. */
+static inline const struct oche_nic_habits *oche_host_habits(const struct oche_host_shared *shared,
+                                                             uint32_t host)
+{
+    const struct oche_nic_habits *own = shared->habits_of != NULL ? shared->habits_of[host] : NULL;
+
+    return own != NULL ? own : shared->habits;
+}
 
 struct oche_host;
 

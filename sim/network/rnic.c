@@ -581,7 +581,7 @@ static void create(void *state, struct oche_host *host)
         .control_class = shared->control_class,
         .acks_with_data = !shared->params->ack_priority,
         .deflection = shared->deflection,
-        .habits = oche_host_habits(shared->params),
+        .habits = oche_host_habits(shared, host->address),
         .max_qps = shared->flows->host_connections[host->address] + 1,
         .max_regions = 1,
         .ecn_threshold_bytes = shared->params->ecn_threshold_bytes,

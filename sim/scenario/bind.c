@@ -9,6 +9,7 @@
 
 #include "params/error.h"
 #include "params/units.h"
+#include "sim/scenario/nic_file.h"
 
 /* The arguments of oche_bind, shared by the functions of this file. */
 struct binder {
@@ -84,6 +85,13 @@ static const char *join_list(struct binder *binder, const struct oche_yaml *list
     return text;
 }
 
+/* True if the TEXT of the parameter called `name` is a file's name. */
+static bool names_file(const char *name, const char *text)
+{
+    return strcmp(name, "file") == 0 || ends_with(name, "_file") ||
+           (strcmp(name, "nic") == 0 && oche_nic_is_file(text));
+}
+
 static bool bind_value(struct binder *binder, const struct oche_yaml *node,
                        const struct oche_param *param, void *values)
 {
@@ -102,8 +110,7 @@ static bool bind_value(struct binder *binder, const struct oche_yaml *node,
                     node->kind == OCHE_YAML_MAP ? "map" : "list", oche_unit_name(param->unit));
     if (!oche_value_parse(param, node->text, &value, &reason))
         return FAIL(binder, node, NULL, "%s", reason.text);
-    if (param->unit == OCHE_UNIT_TEXT &&
-        (strcmp(param->name, "file") == 0 || ends_with(param->name, "_file")))
+    if (param->unit == OCHE_UNIT_TEXT && names_file(param->name, value.text))
         value.text = resolve_file(binder->document, node);
     oche_param_set(param, values, value);
     return true;

@@ -51,6 +51,7 @@ enum section {
     LOSS,
     EVENTS,
     FAILURES,
+    NICS,
     RECEIVERS,
     STORMS,
     MEASURE,
@@ -215,6 +216,11 @@ void oche_schema_make(struct oche_schema *schema)
                       .table = &oche_failure_params,
                       .list = true,
                       .optional = true},
+        [NICS] = {.name = "nics",
+                  .help = "hosts with another adapter than host.nic",
+                  .table = &oche_nics_params,
+                  .list = true,
+                  .optional = true},
         [RECEIVERS] = {.name = "slow_receivers",
                        .help = "hosts that take what arrives slowly, and pause it, or drop",
                        .table = &oche_receiver_params,
@@ -532,6 +538,7 @@ static void fill_config(struct oche_scenario *scenario)
     struct oche_world_config *config = &scenario->config;
 
     config->failures = entries_of(scenario, FAILURES, &config->failure_count);
+    config->nics = entries_of(scenario, NICS, &config->nic_count);
     config->receivers = entries_of(scenario, RECEIVERS, &config->receiver_count);
     config->storms = entries_of(scenario, STORMS, &config->storm_count);
 }

@@ -11,6 +11,7 @@
  *     workload: [{type: poisson_cdf, load: 50%}, …]
  *     loss: {…}   failures: [{link: leaf0:spine1, at: 2ms}, …]   measure: {…}
  *     events: {file: events.yaml, port: tor0:host3}
+ *     nics: [{hosts: "host2, host3", nic: connectx-5}]
  *     slow_receivers: [{hosts: host3, drain_rate: 10Gbps}, …]   pause_storms: [{…}, …]
  *     iofd: {…}                      and so on: a section for each mechanism of switches
  */
@@ -33,7 +34,7 @@ struct oche_schema_tier {
 
 /* The sections that a scenario can have; entries of the registries are their variants. */
 struct oche_schema {
-    struct oche_section sections[15 + OCHE_MOST_MECHANISMS + OCHE_MOST_INNER_SECTIONS];
+    struct oche_section sections[16 + OCHE_MOST_MECHANISMS + OCHE_MOST_INNER_SECTIONS];
     size_t section_count;
     struct oche_schema_tier tiers[OCHE_MOST_INNER_SECTIONS];
     size_t tier_count;

@@ -59,7 +59,7 @@ oche_time oche_world_ack_timeout(const struct oche_world *world)
 
     if (hosts->ack_timeout != 0)
         return hosts->ack_timeout;
-    if (hosts->timeouts == OCHE_TIMEOUTS_CONNECTX)
+    if (oche_world_has_own_timeouts(world))
         return CONNECTX_TIMEOUT;
     oche_time trips = ROUND_TRIPS * oche_world_recovery_network(world).round_trip;
 

@@ -103,6 +103,13 @@ struct oche_receiver_params {
 };
 extern const struct oche_param_table oche_receiver_params;
 
+/* An entry of the list `nics`: hosts whose adapter is another one than host.nic. */
+struct oche_nics_params {
+    const char *hosts; /* "host3, host5", or "all" */
+    const char *nic;   /* as struct oche_host_params has it */
+};
+extern const struct oche_param_table oche_nics_params;
+
 /* An entry of the list `pause_storms`. */
 struct oche_storm_params {
     const char *hosts;
@@ -162,6 +169,8 @@ struct oche_world_config {
     uint32_t failure_count;
     const struct oche_receiver_params *receivers; /* slow ones */
     uint32_t receiver_count;
+    const struct oche_nics_params *nics;
+    uint32_t nic_count;
     const struct oche_storm_params *storms;
     uint32_t storm_count;
     struct oche_measure_params measure;

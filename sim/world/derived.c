@@ -297,7 +297,7 @@ bool oche_world_derived(const struct oche_world *world, const char *key, char *t
         table = world->config->cc != NULL ? &world->config->cc->table : table;
     } else if (strcmp(key, "host.ack_timeout") == 0 && world->config->hosts.ack_timeout == 0) {
         take(&range, world->host_params.ack_timeout);
-        range.by = world->host_params.timeouts == OCHE_TIMEOUTS_CONNECTX ? "timeouts" : NULL;
+        range.by = world->host_params.timeouts == OCHE_TIMEOUTS_DOUBLING ? "timeouts" : NULL;
         table = &oche_host_params;
     } else if (dot != NULL && strncmp(key, "recovery.", 9) == 0 && world->recovery_params != NULL) {
         table = &world->config->recovery->table;

@@ -107,6 +107,8 @@ struct oche_world {
     void *recovery_params, *endpoint_params, *cc_params;
     struct oche_host_shared shared;
     struct oche_host **hosts;
+    struct oche_nic_habits *nics; /* host.nic, and one for each entry of the list `nics` */
+    const struct oche_nic_habits **nics_of;   /* by host, NULL where it is nics[0]; or NULL */
     struct oche_slow_host_config *slow_hosts; /* by host; NULL: none is slow */
     struct oche_switch **switches;
     struct oche_world_failures *failures; /* link failures; NULL: none */
@@ -318,6 +320,12 @@ void oche_world_load_free(struct oche_world *world);
 bool oche_world_build_events(struct oche_world *world, struct oche_error *error);
 /* Counts what has happened, at all ranks together. To be called once, after the run. */
 void oche_world_count_events(struct oche_world *world);
+
+/* nics.c */
+/* Reads `host.nic` and the list `nics`. Returns false, with an error, if they are wrong. */
+bool oche_world_build_nics(struct oche_world *world, struct oche_error *error);
+/* True if the ACK timeouts of hosts in general do not depend on ack_timeout. */
+bool oche_world_has_own_timeouts(const struct oche_world *world);
 
 /* slow_hosts.c */
 /*

@@ -10,6 +10,7 @@
 #include "fabric/ib_credits.h"
 #include "fabric/pfc.h"
 #include "fabric/shared_buffer.h"
+#include "sim/world/host_list.h"
 #include "sim/world/internal.h"
 
 /* One entry of either list, and what is done with its hosts. */
@@ -26,45 +27,11 @@ struct entry {
     oche_fail((entry)->error, "%s[%u]" key ": " format, (entry)->list,                             \
               (entry)->number __VA_OPT__(, ) __VA_ARGS__)
 
-/* ---- which hosts ---- */
-
-static bool add_host(const struct entry *entry, const char *name,
-                     bool (*add)(const struct entry *entry, uint32_t host))
-{
-    const struct oche_topology *topology = &entry->world->topology;
-    uint32_t node = oche_topology_find(topology, name);
-
-    if (node < topology->host_count)
-        return add(entry, node);
-    return REFUSE(entry, ".hosts", "no host is called \"%.64s\"; they are %s to %s, or all", name,
-                  topology->nodes[0].name, topology->nodes[topology->host_count - 1].name);
-}
-
 /* Calls `add` for each host that the entry names. */
-static bool each_host(const struct entry *entry, const char *hosts,
-                      bool (*add)(const struct entry *entry, uint32_t host))
+static bool each_host(struct entry *entry, const char *hosts, bool (*add)(void *of, uint32_t host))
 {
-    uint32_t count = 0;
-    bool fine = true;
-
-    if (hosts != NULL && strcmp(hosts, "all") == 0) {
-        while (fine && count < entry->world->topology.host_count)
-            fine = add(entry, count++);
-        return fine;
-    }
-    char *copy = strdup(hosts != NULL ? hosts : ""), *rest = copy;
-
-    OCHE_GOT(copy != NULL);
-    for (char *name; fine && (name = strsep(&rest, ", ")) != NULL;)
-        if (*name != '\0') {
-            fine = add_host(entry, name, add);
-            count++;
-        }
-    free(copy);
-    if (fine && count == 0)
-        return REFUSE(entry, ".hosts", "names none; write names such as %s, or all",
-                      entry->world->topology.nodes[0].name);
-    return fine;
+    return oche_world_each_host(&entry->world->topology, entry->list, entry->number, hosts, add,
+                                entry, entry->error);
 }
 
 /* ---- slow receivers ---- */
@@ -80,8 +47,9 @@ static uint64_t headroom_of(const struct oche_world *world, uint32_t host)
     return oche_buffer_headroom_needed(&config, end->peer_port);
 }
 
-static bool add_receiver(const struct entry *entry, uint32_t host)
+static bool add_receiver(void *of, uint32_t host)
 {
+    const struct entry *entry = of;
     const struct oche_receiver_params *params = &entry->world->config->receivers[entry->number];
     struct oche_slow_host_config *slow = &entry->world->slow_hosts[host];
     uint64_t frame = oche_world_packets(entry->world->config).frame_bytes;
@@ -120,8 +88,9 @@ static bool add_receiver(const struct entry *entry, uint32_t host)
     return true;
 }
 
-static bool take_thresholds(const struct entry *entry, uint32_t host)
+static bool take_thresholds(void *of, uint32_t host)
 {
+    const struct entry *entry = of;
     const struct oche_slow_host_config *slow = &entry->world->slow_hosts[host];
     struct oche_receiver_thresholds *all = entry->thresholds;
     uint64_t headroom;
@@ -142,7 +111,7 @@ bool oche_world_receiver_thresholds(const struct oche_world *world, uint32_t num
 {
     const struct oche_world_config *config = world->config;
     struct oche_error error;
-    const struct entry entry = {.world = world,
+    struct entry entry = {.world = world,
                                 .list = "slow_receivers",
                                 .number = number,
                                 .error = &error,
@@ -195,8 +164,9 @@ static int compare_storms(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static bool add_storm(const struct entry *entry, uint32_t host)
+static bool add_storm(void *of, uint32_t host)
 {
+    const struct entry *entry = of;
     const struct oche_storm_params *params = &entry->world->config->storms[entry->number];
     struct oche_slow_host_config *slow = &entry->world->slow_hosts[host];
     struct oche_pause_storm storm = {

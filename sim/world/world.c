@@ -437,6 +437,8 @@ static void build_hosts(struct oche_world *world)
         .frame_bytes = oche_world_packets(config).frame_bytes,
         .payload = config->run.payload,
         .slow = world->slow_hosts,
+        .habits = world->nics,
+        .habits_of = world->nics_of,
         .places = world->topology.by_name == NULL
                       ? NULL
                       : world->topology.by_name + oche_topology_nodes(&world->topology),
@@ -620,7 +622,7 @@ struct oche_world *oche_world_create(const struct oche_world_config *config,
 
     world->config = config;
     if (!check_endpoint(config, error) || !count_classes(world, error) ||
-        !build_topology(world, error) ||
+        !build_topology(world, error) || !oche_world_build_nics(world, error) ||
         !oche_world_build_flows(world, oche_world_workload_facts(world), error) ||
         !build_network(world, error) || !oche_world_failures_find(world, error) ||
         !build_switches(world, error) ||
@@ -677,6 +679,8 @@ void oche_world_free(struct oche_world *world)
     for (uint32_t i = 0; i < world->watched_count; i++)
         free(world->watched[i].watch.time);
     free(world->hosts);
+    free(world->nics);
+    free(world->nics_of);
     oche_world_free_slow_hosts(world);
     free(world->switches);
     free(world->thread_split.parts);

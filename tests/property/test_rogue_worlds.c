@@ -110,7 +110,7 @@ static void make(struct rogue_world *world, uint64_t seed, bool uc)
     if (below(world, 4) == 0) { /* far apart, and ends do not linger for as long as timeouts last */
         world->spread = 60 * OCHE_MS;
         config->hosts.ack_timeout = 100 * OCHE_US;
-        config->hosts.timeouts = OCHE_TIMEOUTS_CONNECTX;
+        config->hosts.timeouts = OCHE_TIMEOUTS_DOUBLING;
     }
     choose_params(world);
     small_world_cc(&world->small, "transport", uc ? ROGUE_UC : ROGUE_RC);

@@ -733,8 +733,15 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
     qp_trace(qp, now, OCHE_TRACE_TIMEOUT, snd(qp)->tx.una, snd(qp)->retries_left);
     if (qp->nic->port->timed_out != NULL)
         qp->nic->port->timed_out(qp->nic->port_context, qp, now);
-    if (retries_give_up(qp, now)) {
+    const enum oche_timeout means = retries_timeout(qp, now);
+
+    if (means == OCHE_TIMEOUT_GIVES_UP || means == OCHE_TIMEOUT_ADAPTIVE_GIVES_UP) {
         qp_requester_error(qp, snd(qp)->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
+        return;
+    }
+    if (OCHE_UNLIKELY(means == OCHE_TIMEOUT_SILENT)) {
+        snd(qp)->ack_deadline = oche_time_add(now, ack_wait(qp));
+        timers_want(qp, snd(qp)->ack_deadline);
         return;
     }
     qp->flags &= (uint16_t)~QP_GAP_TOLD;

@@ -105,7 +105,8 @@ void oche_qp_set_rate_limit(struct oche_qp *qp, uint64_t bps, oche_time now)
     snd(qp)->rate_limit_bps = bps == 0 ? UINT64_MAX : bps;
     /* otherwise an earlier change of the rate has not taken effect yet, and its lag continues */
     if (!snd(qp)->limit_lags) {
-        snd(qp)->limit_lag_bytes = qp->nic->config.habits.limiter_lag_bytes;
+        if (qp->nic->config.habits != NULL)
+            snd(qp)->limit_lag_bytes = (uint32_t)qp->nic->config.habits->limiter_lag_bytes;
         snd(qp)->limit_lags = snd(qp)->limit_lag_bytes > 0;
     }
     pacer_update_rate(qp, now);

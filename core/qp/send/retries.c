@@ -2,6 +2,12 @@
 /* How often a request is repeated before the peer is given up; see retries.h. */
 #include "core/qp/send/retries.h"
 
+/* The parameters of timeouts that are not as asked; only if own_timeouts is set. */
+static const struct oche_timeouts *own(const struct oche_qp *qp)
+{
+    return &qp->nic->config.habits->timeouts;
+}
+
 void retries_restore(struct oche_qp *qp, uint32_t before)
 {
     qp->flags &= (uint16_t)~QP_GAP_TOLD;
@@ -10,6 +16,8 @@ void retries_restore(struct oche_qp *qp, uint32_t before)
     snd(qp)->retries_left = snd(qp)->retry_count;
     snd(qp)->rnr_retries_left = snd(qp)->rnr_retry;
     snd(qp)->silent_since = OCHE_NEVER;
+    if (OCHE_UNLIKELY(snd(qp)->own_timeouts))
+        oche_timeouts_progress(own(qp), snd(qp)->timeouts_run);
     qp->flags &= (uint16_t)~QP_RETRIED;
 }
 
@@ -26,12 +34,21 @@ void retries_answered(struct oche_qp *qp)
 {
     snd(qp)->retries_left = snd(qp)->retry_count;
     snd(qp)->silent_since = OCHE_NEVER;
+    if (OCHE_UNLIKELY(snd(qp)->own_timeouts))
+        oche_timeouts_progress(own(qp), snd(qp)->timeouts_run);
 }
 
-bool retries_give_up(struct oche_qp *qp, oche_time now)
+/*
+ * Spends a retry. Returns true if the peer must be given up: all retries are used up, and as much
+ * time without progress has passed as the connection wants. A scheme's own timer may be a small
+ * part of the ACK timeout, and expires as often while the peer only paces its responses: with it
+ * the time is at least that of all ACK timeouts.
+ */
+static bool give_up(struct oche_qp *qp, oche_time now)
 {
-    const bool own = qp->nic->recovery->rto != NULL && !snd(qp)->own_timeouts;
-    const oche_time waited = oche_time_min(own ? snd(qp)->ack_waited : snd(qp)->ack_timeout, now);
+    const bool by_recovery = qp->nic->recovery->rto != NULL;
+    const oche_time waited =
+        oche_time_min(by_recovery ? snd(qp)->ack_waited : snd(qp)->ack_timeout, now);
     oche_time least = snd(qp)->patience_us * OCHE_US;
 
     OCHE_MUST(snd(qp)->retries_left <= snd(qp)->retry_count);
@@ -39,14 +56,43 @@ bool retries_give_up(struct oche_qp *qp, oche_time now)
         snd(qp)->silent_since = now - waited;
     if (retries_spend(qp, &snd(qp)->retries_left))
         return false;
-    if (own && least == 0)
+    if (by_recovery && least == 0)
         least = (snd(qp)->retry_count + 1) * snd(qp)->ack_timeout;
     return now - snd(qp)->silent_since >= least;
 }
 
 oche_time own_ack_wait(const struct oche_qp *qp)
 {
-    uint32_t in_a_row = snd(qp)->retry_count - snd(qp)->retries_left;
+    return oche_timeouts_wait(own(qp), snd(qp)->timeouts_run, snd(qp)->ack_timeout);
+}
 
-    return 2 * OCHE_MS << (in_a_row < 3 ? in_a_row : 3);
+void retries_start(struct oche_qp *qp)
+{
+    const struct oche_nic_config *nic = &qp->nic->config;
+    struct oche_random random =
+        oche_random_stream(nic->seed, "first timeout", (uint64_t)nic->address << 24 | qp->qpn);
+
+    if (snd(qp)->own_timeouts)
+        oche_timeouts_start(own(qp), snd(qp)->timeouts_run, &random);
+}
+
+/* An adapter with timeouts of its own also has its own view of when to give up. */
+static enum oche_timeout own_timeout(struct oche_qp *qp)
+{
+    const enum oche_timeout means = oche_timeouts_expired(
+        own(qp), snd(qp)->timeouts_run, snd(qp)->ack_timeout, snd(qp)->retry_count);
+
+    qp->flags |= QP_RETRIED;
+    if (means == OCHE_TIMEOUT_REPEATS && snd(qp)->retries_left > 0)
+        (void)retries_spend(qp, &snd(qp)->retries_left);
+    if (means == OCHE_TIMEOUT_ADAPTIVE || means == OCHE_TIMEOUT_ADAPTIVE_GIVES_UP)
+        qp->nic->stats.adaptive_timeouts++;
+    return means;
+}
+
+enum oche_timeout retries_timeout(struct oche_qp *qp, oche_time now)
+{
+    if (OCHE_UNLIKELY(snd(qp)->own_timeouts))
+        return own_timeout(qp);
+    return give_up(qp, now) ? OCHE_TIMEOUT_GIVES_UP : OCHE_TIMEOUT_REPEATS;
 }

@@ -32,11 +32,11 @@ bool retries_spend(struct oche_qp *qp, uint32_t *left);
 /* The peer has answered the oldest outstanding packet, even if only with an RNR NAK. */
 void retries_answered(struct oche_qp *qp);
 /*
- * Spends a retry for a timeout. Returns true if the peer must be given up: all retries are used up,
- * and as much time without progress has passed as the connection wants. A scheme's own timer may be
- * a small part of the ACK timeout, and expires as often while the peer only paces its responses:
- * with it the time is at least that of all ACK timeouts.
+ * A timer has expired: spends a retry, and returns what to do. The peer is given up when all
+ * retries are used up, or when an adapter's own timeouts end (core/nic/timeouts.h).
  */
-bool retries_give_up(struct oche_qp *qp, oche_time now);
+enum oche_timeout retries_timeout(struct oche_qp *qp, oche_time now);
+/* The queue pair has been connected: draws the first of an adapter's own timeouts. */
+void retries_start(struct oche_qp *qp);
 
 #endif

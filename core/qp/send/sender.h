@@ -80,17 +80,18 @@ struct sender {
     uint64_t flight_bytes; /* payload in [tx.una, tx.next); READ data with `pieces` alone */
     uint32_t head_first_psn, head_last_psn;
     uint32_t head_length;
-    uint32_t send_head;     /* ring index of the oldest work request not completed */
-    uint16_t pace_bytes;    /* bytes on the line of the last packet */
-    uint8_t queued : 2;     /* enum queued */
-    uint8_t asks : 1;       /* READ data is missing and has to be asked for again (pieces.h) */
-    uint8_t read_waits : 1; /* no READ request may leave before its pacing time (pieces.h) */
-    uint8_t supplied : 1;   /* the program makes its data at supply_bps */
-    uint8_t limit_lags : 1; /* rate_limit_bps takes effect after limit_lag_bytes */
-    uint8_t resends_singly : 1, own_timeouts : 1; /* as in struct oche_nic_habits */
-    uint8_t doubts : 2;                           /* enum doubts: recovery's `judge` will say */
-    uint8_t timed_from_last_packet : 1;           /* as in struct oche_nic_habits */
-    uint32_t last_ack_request;                    /* PSN of the last packet that asked for an ACK */
+    uint32_t send_head;         /* ring index of the oldest work request not completed */
+    uint16_t pace_bytes;        /* bytes on the line of the last packet */
+    uint8_t queued : 2;         /* enum queued */
+    uint8_t asks : 1;           /* READ data is missing and has to be asked for again (pieces.h) */
+    uint8_t read_waits : 1;     /* no READ request may leave before its pacing time (pieces.h) */
+    uint8_t supplied : 1;       /* the program makes its data at supply_bps */
+    uint8_t limit_lags : 1;     /* rate_limit_bps takes effect after limit_lag_bytes */
+    uint8_t resends_singly : 1; /* as in struct oche_nic_habits */
+    uint8_t own_timeouts : 1;   /* ACK timeouts follow one another by core/nic/timeouts.h */
+    uint8_t doubts : 2;         /* enum doubts: recovery's `judge` will say */
+    uint8_t timed_from_last_packet : 1; /* as in struct oche_nic_habits */
+    uint32_t last_ack_request;          /* PSN of the last packet that asked for an ACK */
 
     /* Line 2: what does not change with every packet. */
     struct send_entry *send_ring CACHE_ALIGNED;
@@ -113,7 +114,10 @@ struct sender {
     oche_time silent_since; /* since then no progress; OCHE_NEVER: no timer has expired since */
     uint32_t retry_count, rnr_retry, rnr_retries_left;
     uint32_t initiator_depth;
-    oche_time ack_waited; /* the timeout, from rto, with which the ACK timer was last armed */
+    union {
+        oche_time ack_waited; /* the timeout, from rto, with which the ACK timer was last armed */
+        struct oche_timeouts_run *timeouts_run; /* instead, if own_timeouts is set */
+    };
     struct oche_cq *send_cq;
 
     /* Line 4. */

@@ -127,7 +127,7 @@ static void test_own_timeouts(void **state)
 
     (void)state;
     for (size_t scheme = 0; scheme < OCHE_COUNT_OF(schemes); scheme++) {
-        struct pair_options options = {.habits = {.own_timeouts = true},
+        struct pair_options options = {.habits = {.timeouts.kind = OCHE_TIMEOUTS_DOUBLING},
                                        .retry_count = 5,
                                        .recovery = schemes[scheme],
                                        .own_recovery_params = scheme == 1 ? &selective : NULL};
@@ -164,9 +164,11 @@ static void test_timed_from_last_packet(void **state)
 
     (void)state;
     for (int habit = 0; habit < 2; habit++) {
-        struct pair_options options = {.habits = {.timed_from_last_packet = habit},
-                                       .ack_every = ASKS,
-                                       .retry_count = PASSES - 1};
+        struct pair_options options = {
+            .habits = {.timer_restart = habit ? OCHE_TIMER_RESTARTS_AT_PACKETS
+                                              : OCHE_TIMER_RESTARTS_AT_PROGRESS},
+            .ack_every = ASKS,
+            .retry_count = PASSES - 1};
         struct pair *pair = pair_open(&options);
         seen.count = 0;
         pair->tap = note;
@@ -211,7 +213,10 @@ static void test_progress_restarts(void **state)
     (void)state;
     for (int habit = 0; habit < 2; habit++) {
         struct pair_options options = {
-            .habits = {.timed_from_last_packet = habit}, .ack_every = 1, .delay = delay};
+            .habits = {.timer_restart = habit ? OCHE_TIMER_RESTARTS_AT_PACKETS
+                                              : OCHE_TIMER_RESTARTS_AT_PROGRESS},
+            .ack_every = 1,
+            .delay = delay};
         struct pair *pair = pair_open(&options);
         seen.count = 0;
         pair->tap = note;

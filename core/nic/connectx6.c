@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NVIDIA ConnectX-6 VPI with its registers at their defaults. */
+#include "core/nic/profile.h"
+
+static const struct oche_nic_cell cells[] = {
+    {"timeouts",
+     {.u = OCHE_TIMEOUTS_CONNECTX6},
+     OCHE_EVIDENCE_MEASURED,
+     "CX6-report, tables A1 and A2 (nics.md#connectx-6)"},
+};
+
+const struct oche_nic_profile oche_nic_connectx6 = {
+    .name = "connectx-6",
+    .title = "NVIDIA ConnectX-6 VPI, firmware 20.43.4100, registers at their defaults",
+    .cells = cells,
+    .count = OCHE_COUNT_OF(cells),
+};

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parameter table of struct oche_nic_habits. */
+#include "core/nic/habits.h"
+
+typedef struct oche_nic_habits row;
+
+static const char *const kinds[] = {[OCHE_TIMEOUTS_AS_ASKED] = "as_asked",
+                                    [OCHE_TIMEOUTS_DOUBLING] = "connectx",
+                                    [OCHE_TIMEOUTS_CONNECTX6] = "connectx-6",
+                                    [OCHE_TIMEOUTS_PROFILE] = "adaptive",
+                                    NULL};
+static const char *const restarts[] = {"progress", "packet", NULL};
+static const char *const decreases[] = {[OCHE_DECREASE_BY_4] = "div_4",
+                                        [OCHE_DECREASE_BY_2] = "div_2",
+                                        [OCHE_DECREASE_TO_LOW] = "low_bound",
+                                        NULL};
+
+#define MOST_EXPONENT 31
+
+/* The five fields of a range, whose values are a range of the vendor's example of 4 us. */
+#define RANGE(i, least, span, retries)                                                             \
+    {OCHE_PARAM_AS("range_low_bound_" #i, row, timeouts.profile.range[i].low_bound),               \
+     OCHE_IS_COUNT(least, 0, MOST_EXPONENT), .where = "nics.md#adaptive",                          \
+     .help = "adaptive: smallest exponent of range " #i},                                          \
+        {OCHE_PARAM_AS("range_size_" #i, row, timeouts.profile.range[i].size),                     \
+         OCHE_IS_COUNT(span, 0, MOST_EXPONENT), .where = "nics.md#adaptive",                       \
+         .help = "adaptive: exponents of range " #i " above the smallest"},                        \
+        {OCHE_PARAM_AS("timeout_retry_num_" #i, row, timeouts.profile.range[i].retry_num),         \
+         OCHE_IS_COUNT(retries, 0, 1023), .where = "nics.md#adaptive",                             \
+         .help = "adaptive: timeouts with an exponent of range " #i " before the next exponent"},  \
+        {OCHE_PARAM_AS("dec_mode_" #i, row, timeouts.profile.range[i].dec_mode),                   \
+         OCHE_IS_CHOICE(OCHE_DECREASE_BY_2, decreases), .where = "nics.md#adaptive",               \
+         .help = "adaptive: how progress shortens the timeout in range " #i},                      \
+    {                                                                                              \
+        OCHE_PARAM_AS("prev_range_index_" #i, row, timeouts.profile.range[i].prev_range_index),    \
+            OCHE_IS_COUNT(i > 0 ? i - 1 : 0, 0, OCHE_ADAPTIVE_RANGES - 1),                         \
+            .where = "nics.md#adaptive",                                                           \
+            .help = "adaptive: the range that progress leads to from the least of range " #i       \
+    }
+
+static const struct oche_param rows[] = {
+    {OCHE_PARAM_AS("timeouts", row, timeouts.kind), OCHE_IS_CHOICE(OCHE_TIMEOUTS_AS_ASKED, kinds),
+     .where = "nics.md#timeouts",
+     .help = "ACK timeouts are the ones that were asked for; or 2, 4, 8, then 16 ms in a row; or "
+             "those of a ConnectX-6; or NVIDIA's adaptive ones, by the fields below"},
+    {OCHE_PARAM_AS("min_ack_timeout_limit_disabled", row, timeouts.min_ack_timeout_limit_disabled),
+     OCHE_IS_BOOL(false), .where = "nics.md#connectx-6",
+     .help = "connectx-6: no adaptive timeouts, and regular ones as asked, however short"},
+    {OCHE_PARAM_AS("time_base", row, timeouts.profile.time_base),
+     OCHE_IS_TIME(4 * OCHE_US, OCHE_US, OCHE_SEC), .where = "nics.md#adaptive",
+     .help = "adaptive: a timeout of exponent e is this * 2^e"},
+    {OCHE_PARAM_AS("timeout_init_low_bound", row, timeouts.profile.timeout_init_low_bound),
+     OCHE_IS_COUNT(11, 0, MOST_EXPONENT), .where = "nics.md#adaptive",
+     .help = "adaptive: smallest exponent of a queue pair's first timeout"},
+    {OCHE_PARAM_AS("timeout_init_range_size", row, timeouts.profile.timeout_init_range_size),
+     OCHE_IS_COUNT(4, 0, MOST_EXPONENT), .where = "nics.md#adaptive",
+     .help = "adaptive: of so many exponents a queue pair draws its first"},
+    {OCHE_PARAM_AS("range_num", row, timeouts.profile.range_num),
+     OCHE_IS_COUNT(1, 0, OCHE_ADAPTIVE_RANGES), .where = "nics.md#adaptive",
+     .help = "adaptive: so many ranges are valid"},
+    {OCHE_PARAM_AS("start_range_index", row, timeouts.profile.start_range_index),
+     OCHE_IS_COUNT(0, 0, OCHE_ADAPTIVE_RANGES - 1), .where = "nics.md#adaptive",
+     .help = "adaptive: the range after a first timeout that is in none"},
+    {OCHE_PARAM_AS("qp_total_timeout", row, timeouts.profile.qp_total_timeout), OCHE_IS_BOOL(true),
+     .where = "nics.md#adaptive",
+     .help = "adaptive: a queue pair fails after its timeout * retry count; or else after "
+             "time_base * 2^retx_total_timeout"},
+    {OCHE_PARAM_AS("retx_total_timeout", row, timeouts.profile.retx_total_timeout),
+     OCHE_IS_COUNT(20, 0, MOST_EXPONENT), .where = "nics.md#adaptive",
+     .help = "adaptive: exponent of the time after which a queue pair fails"},
+    RANGE(0, 11, 6, 1),
+    RANGE(1, 18, 2, 1),
+    RANGE(2, 21, 1, 1),
+    RANGE(3, 23, 0, 1),
+    {OCHE_PARAM(row, timer_restart), OCHE_IS_CHOICE(OCHE_TIMER_RESTARTS_AT_PROGRESS, restarts),
+     .where = "error-recovery.md#l10",
+     .help = "when the ACK timer begins anew: with progress, or also with each packet that the "
+             "queue pair sends"},
+    {OCHE_PARAM_AS("limiter_lag", row, limiter_lag_bytes), OCHE_IS_BYTES(0, 0, 1 << 30),
+     .where = "RoGUE sec 3.3; rogue.md#habits",
+     .help = "a queue pair sends so much before a new limit of its rate holds"},
+    {OCHE_PARAM(row, resend_one_verb_at_a_time), OCHE_IS_BOOL(false),
+     .where = "RoGUE sec 5.2; rogue.md#habits",
+     .help = "messages that are sent again wait each for the ACK of the one before"},
+};
+
+const struct oche_param_table oche_nic_habits_table = OCHE_PARAM_TABLE(rows, row);
+
+const char *oche_nic_habits_check(const struct oche_nic_habits *habits)
+{
+    const struct oche_adaptive_profile *profile = &habits->timeouts.profile;
+
+    if (habits->timeouts.kind != OCHE_TIMEOUTS_PROFILE)
+        return NULL;
+    if (profile->range_num > 0 && profile->start_range_index >= profile->range_num)
+        return "start_range_index: there is no such range; below range_num";
+    for (uint64_t i = 1; i < profile->range_num; i++)
+        if (profile->range[i].low_bound <=
+            profile->range[i - 1].low_bound + profile->range[i - 1].size)
+            return "range_num: ranges overlap or are not in order; each range_low_bound must be "
+                   "above the last exponent of the range before";
+    for (uint64_t i = 0; i < profile->range_num; i++)
+        if (profile->range[i].prev_range_index >= profile->range_num)
+            return "range_num: a prev_range_index names a range that is not valid; below range_num";
+    return NULL;
+}
