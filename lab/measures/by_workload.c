@@ -112,6 +112,9 @@ static void add_flow(struct oche_by_workload *by, const struct oche_world *world
                       (double)OCHE_SEC);
     if (flows->sent[number].failed != 0) {
         workload->failed++;
+        add_value(&workload->failed_after,
+                  (double)(flows->sent[number].completed - flows->sent[number].started) /
+                      (double)OCHE_SEC);
     } else if (flows->received[number].delivered != OCHE_NEVER) {
         workload->delivered++;
         add_value(&workload->fct,
@@ -144,6 +147,7 @@ static void make_room(struct oche_by_workload *by, const struct oche_world *worl
         by->workloads[w].flow_goodput.values = make_values(count[w]);
         by->workloads[w].round_trip.values = make_values(count[w]);
         by->workloads[w].fct.values = make_values(count[w]);
+        by->workloads[w].failed_after.values = make_values(count[w]);
     }
     free(count);
 }
@@ -200,6 +204,7 @@ void oche_by_workload_take(struct oche_by_workload *by, const struct oche_world 
         oche_sort_real(workload->pair_goodput.values, workload->pair_goodput.count);
         oche_sort_real(workload->round_trip.values, workload->round_trip.count);
         oche_sort_real(workload->fct.values, workload->fct.count);
+        oche_sort_real(workload->failed_after.values, workload->failed_after.count);
     }
 }
 
@@ -210,6 +215,7 @@ void oche_by_workload_free(struct oche_by_workload *by)
         free(by->workloads[w].pair_goodput.values);
         free(by->workloads[w].round_trip.values);
         free(by->workloads[w].fct.values);
+        free(by->workloads[w].failed_after.values);
     }
     free(by->workloads);
     *by = (struct oche_by_workload){0};

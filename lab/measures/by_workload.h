@@ -48,6 +48,8 @@ struct oche_workload_outcome {
     struct oche_sorted_values round_trip;
     /* Completion time of each flow that started after warm-up and was delivered, in seconds. */
     struct oche_sorted_values fct;
+    /* Time from each flow's start to its failure, of flows that started after warm-up. */
+    struct oche_sorted_values failed_after;
 };
 
 struct oche_by_workload {

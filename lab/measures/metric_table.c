@@ -268,6 +268,10 @@ const struct metric oche_metric_table[] = {
     MEAN_P50_P90_P99_MAX("workload.N.fct", SECONDS, OF_WORKLOAD, false,
                          "completion time of flows of workload entry N, from start to delivery", "",
                          "", WORKLOAD(fct)),
+    MEAN_P50_P90_P99_MAX("workload.N.failed_after", SECONDS, OF_WORKLOAD, false,
+                         "time from the start of a flow of workload entry N to the error with "
+                         "which it failed",
+                         "", "", WORKLOAD(failed_after)),
 #define ROUND_TRIP                                                                                 \
     "workload.N.round_trip", SECONDS, OF_WORKLOAD, false,                                          \
         "time from the start of a flow of workload entry N to its last ACK, which for one packet " \
@@ -380,6 +384,8 @@ const struct metric oche_metric_table[] = {
     {"out_of_order_packets.kept", COUNT, OF_RUN, FROM(COUNTER, NIC(placed_packets)),
      "out_of_order_packets that the receiver kept, so that they need not come again"},
     {"timeouts", COUNT, OF_RUN, FROM(COUNTER, NIC(timeouts)), "ACK timers that ran out"},
+    {"timeouts.adaptive", COUNT, OF_RUN, FROM(COUNTER, NIC(adaptive_timeouts)),
+     "timeouts of these that adapters call adaptive retransmissions (host.nic)"},
     {"timeouts.last_packet", COUNT, OF_RUN,
      FROM(COUNTER, TOTAL(timeout_causes[OCHE_TIMEOUT_LAST_PACKET])),
      "timeouts because the last packet was lost", .only_if = ANY(totals.timeout_causes_known)},
