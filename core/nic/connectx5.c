@@ -7,6 +7,10 @@ static const struct oche_nic_cell cells[] = {
      {.u = OCHE_TIMEOUTS_DOUBLING},
      OCHE_EVIDENCE_MEASURED,
      "linux-rdma/perftest#251: 2, 4, 8, 16 ms whatever -u is; RoGUE sec 5.2"},
+    {"vendor_errors",
+     {.u = OCHE_VENDOR_ERRORS_CONNECTX},
+     OCHE_EVIDENCE_MEASURED,
+     "CX6-CX5-report, firmware 16.35.8002, 100 trials a fault (nics.md#errors)"},
 };
 
 const struct oche_nic_profile oche_nic_connectx5 = {

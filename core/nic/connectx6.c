@@ -7,6 +7,10 @@ static const struct oche_nic_cell cells[] = {
      {.u = OCHE_TIMEOUTS_CONNECTX6},
      OCHE_EVIDENCE_MEASURED,
      "CX6-report, tables A1 and A2 (nics.md#connectx-6)"},
+    {"vendor_errors",
+     {.u = OCHE_VENDOR_ERRORS_CONNECTX},
+     OCHE_EVIDENCE_MEASURED,
+     "CX6-CX5-report, firmware 20.40.1000, 100 trials a fault (nics.md#errors)"},
 };
 
 const struct oche_nic_profile oche_nic_connectx6 = {

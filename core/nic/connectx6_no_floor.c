@@ -11,6 +11,10 @@ static const struct oche_nic_cell cells[] = {
      {.u = true},
      OCHE_EVIDENCE_MEASURED,
      "CX6-report, table B; the first expiry is the median for each timeout"},
+    {"vendor_errors",
+     {.u = OCHE_VENDOR_ERRORS_CONNECTX},
+     OCHE_EVIDENCE_MEASURED,
+     "CX6-CX5-report, firmware 20.40.1000, 100 trials a fault (nics.md#errors)"},
 };
 
 const struct oche_nic_profile oche_nic_connectx6_no_floor = {

@@ -15,6 +15,9 @@ static const char *const decreases[] = {[OCHE_DECREASE_BY_4] = "div_4",
                                         [OCHE_DECREASE_TO_LOW] = "low_bound",
                                         NULL};
 
+static const char *const errors[] = {
+    [OCHE_VENDOR_ERRORS_OWN] = "own", [OCHE_VENDOR_ERRORS_CONNECTX] = "connectx", NULL};
+
 #define MOST_EXPONENT 31
 
 /* The five fields of a range, whose values are a range of the vendor's example of 4 us. */
@@ -82,6 +85,10 @@ static const struct oche_param rows[] = {
     {OCHE_PARAM(row, resend_one_verb_at_a_time), OCHE_IS_BOOL(false),
      .where = "RoGUE sec 5.2; rogue.md#habits",
      .help = "messages that are sent again wait each for the ACK of the one before"},
+    {OCHE_PARAM(row, vendor_errors), OCHE_IS_CHOICE(OCHE_VENDOR_ERRORS_OWN, errors),
+     .where = "nics.md#errors",
+     .help = "vendor_err of a failed completion: oche's causes, or a ConnectX's syndromes; only on "
+             "the wire"},
 };
 
 const struct oche_param_table oche_nic_habits_table = OCHE_PARAM_TABLE(rows, row);

@@ -8,6 +8,7 @@
 #define OCHE_CORE_NIC_HABITS_H
 
 #include "core/nic/timeouts.h"
+#include "core/nic/vendor_errors.h"
 #include "core/param.h"
 
 OCHE_C_BEGIN
@@ -28,6 +29,8 @@ struct oche_nic_habits {
     uint64_t limiter_lag_bytes;
     /* Retransmitted messages leave one at a time, each after the ACK of the one before. */
     bool resend_one_verb_at_a_time;
+    /* enum oche_vendor_errors; on the wire, where programs see it */
+    uint32_t vendor_errors;
 };
 
 extern const struct oche_param_table oche_nic_habits_table;

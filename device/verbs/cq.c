@@ -387,12 +387,19 @@ uint8_t ov_sl_of(const struct ov_cq *cq, const struct oche_completion *done)
     return done->src_qpn != 0 ? cq->datagram_sl : 0;
 }
 
+uint32_t ov_vendor_err(const struct oche_completion *done)
+{
+    if (OCHE_LIKELY(done->status == OCHE_STATUS_SUCCESS))
+        return 0;
+    return oche_vendor_error(ov_vendor_errors(), done->cause, done->status == OCHE_STATUS_FLUSHED);
+}
+
 static void fill_wc(struct ibv_wc *wc, const struct ov_cq *cq, const struct oche_completion *done)
 {
     wc->wr_id = done->wr_id;
     wc->status = ov_wc_status_of(done->status);
     wc->opcode = ov_wc_opcode_of(done->opcode);
-    wc->vendor_err = done->cause;
+    wc->vendor_err = ov_vendor_err(done);
     wc->byte_len = done->bytes;
     if (OCHE_UNLIKELY(done->opcode == OCHE_DONE_RECV_INV))
         wc->invalidated_rkey = done->imm;

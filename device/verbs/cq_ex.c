@@ -62,7 +62,7 @@ static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cq)
 
 static uint32_t read_vendor_err(struct ibv_cq_ex *cq)
 {
-    return own(cq)->current.cause;
+    return ov_vendor_err(&own(cq)->current);
 }
 
 static uint32_t read_byte_len(struct ibv_cq_ex *cq)

@@ -422,10 +422,18 @@ bool ov_fail_environment(void)
     return right;
 }
 
-/* Reads the adapter. Without OCHE_RECOVERY the device then has the loss recovery of adapters. */
+/* The adapter that was chosen; all devices of the process are one. */
+static _Atomic uint32_t vendor_errors;
+
+enum oche_vendor_errors ov_vendor_errors(void)
+{
+    return (enum oche_vendor_errors)atomic_load_explicit(&vendor_errors, memory_order_relaxed);
+}
+
+/* Reads the adapter. */
 static bool read_nic(struct oche_device_config *config)
 {
-    static struct oche_nic_habits habits;
+    static _Thread_local struct oche_nic_habits habits;
     const char *text = value_of("OCHE_NIC");
     struct oche_error error;
 
@@ -436,6 +444,7 @@ static bool read_nic(struct oche_device_config *config)
         return false;
     }
     config->habits = &habits;
+    atomic_store_explicit(&vendor_errors, habits.vendor_errors, memory_order_relaxed);
     return true;
 }
 

@@ -474,6 +474,8 @@ enum ibv_wc_status ov_wc_status_of(uint8_t status);
 enum ibv_wc_opcode ov_wc_opcode_of(uint8_t opcode);
 unsigned int ov_wc_flags_of(const struct oche_completion *done);
 uint8_t ov_sl_of(const struct ov_cq *cq, const struct oche_completion *done);
+/* Returns vendor_err: the cause, or what the adapter of OCHE_NIC writes. */
+uint32_t ov_vendor_err(const struct oche_completion *done);
 /* Returns the enum oche_access of the flags; flags without a meaning here are ignored. */
 uint32_t ov_access_of(unsigned int flags);
 
@@ -660,6 +662,8 @@ void ov_wire_presets(struct oche_cc_choice *cc, struct oche_recovery_choice *cho
 /* Returns false if the user wants no view. *folder: the user's folder, or NULL. */
 bool ov_view_wanted(const char **folder);
 bool ov_is_strict(void);
+/* How vendor_err is written: the adapter of OCHE_NIC. */
+enum oche_vendor_errors ov_vendor_errors(void);
 /*
  * Reads OCHE_CC, OCHE_RECOVERY … Returns false if a value is wrong, after printing a line with the
  * reason.
