@@ -14,11 +14,13 @@
 static void fit(struct oche_device *device)
 {
     device->config.cc->advice->fit(device->cc_params, device->config.cc_free, &device->network);
+    oche_nic_habits_fit(&device->habits, &device->config.cc->table, device->cc_params);
 }
 
 void device_tune_at_open(struct oche_device *device)
 {
     device->tuning_at = OCHE_NEVER;
+    oche_nic_habits_fit(&device->habits, &device->config.cc->table, device->cc_params);
     device->network = (struct oche_cc_network){.line_rate_bps = device->config.line_rate_bps};
     if (device->config.cc->advice == NULL || device->config.cc->advice->fit == NULL)
         return;

@@ -11,6 +11,10 @@ static const struct oche_nic_cell cells[] = {
      {.u = OCHE_VENDOR_ERRORS_CONNECTX},
      OCHE_EVIDENCE_MEASURED,
      "CX6-CX5-report, firmware 20.40.1000, 100 trials a fault (nics.md#errors)"},
+    {"nak_brings_cnp",
+     {.u = true},
+     OCHE_EVIDENCE_CODE,
+     "Lumina, check_nack_trigger_cnp; where NP and slow restart are on, the default"},
 };
 
 const struct oche_nic_profile oche_nic_connectx6 = {

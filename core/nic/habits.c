@@ -15,6 +15,10 @@ static const char *const decreases[] = {[OCHE_DECREASE_BY_4] = "div_4",
                                         [OCHE_DECREASE_TO_LOW] = "low_bound",
                                         NULL};
 
+static const char *const scopes[] = {[OCHE_CNP_SCOPE_QUEUE_PAIR] = "queue_pair",
+                                     [OCHE_CNP_SCOPE_DESTINATION] = "destination",
+                                     [OCHE_CNP_SCOPE_PORT] = "port",
+                                     NULL};
 static const char *const errors[] = {
     [OCHE_VENDOR_ERRORS_OWN] = "own", [OCHE_VENDOR_ERRORS_CONNECTX] = "connectx", NULL};
 
@@ -79,6 +83,34 @@ static const struct oche_param rows[] = {
      .where = "error-recovery.md#l10",
      .help = "when the ACK timer begins anew: with progress, or also with each packet that the "
              "queue pair sends"},
+    {OCHE_PARAM(row, nak_delay), OCHE_IS_TIME(0, 0, OCHE_SEC), .where = "nics.md#naks",
+     .help = "from the packet behind a gap until the responder's NAK leaves"},
+    {OCHE_PARAM(row, nak_reaction), OCHE_IS_TIME(0, 0, OCHE_SEC), .where = "nics.md#naks",
+     .help = "from a NAK's arrival until the requester begins to send again"},
+    {OCHE_PARAM(row, read_nak_delay), OCHE_IS_TIME(0, 0, OCHE_SEC), .where = "nics.md#naks",
+     .help = "from a gap in READ responses until the requester asks again"},
+    {OCHE_PARAM(row, nak_brings_cnp), OCHE_IS_BOOL(false), .where = "nics.md#cnps",
+     .help = "a NAK for a gap brings a CNP, paced as others"},
+    {OCHE_PARAM(row, cnp_interval), OCHE_IS_TIME(OCHE_NEVER, 0, OCHE_SEC), .automatic = true,
+     .where = "nics.md#cnps",
+     .help = "least time between two CNPs; auto: the congestion control's cnp_interval"},
+    {OCHE_PARAM(row, cnp_scope), OCHE_IS_CHOICE(OCHE_CNP_SCOPE_QUEUE_PAIR, scopes),
+     .where = "nics.md#cnps", .help = "for which CNPs together that time holds"},
+    {OCHE_PARAM(row, cnp_delay), OCHE_IS_TIME(0, 0, OCHE_SEC), .where = "nics.md#cnps",
+     .help = "from the mark, or the NAK, that leads to a CNP until it leaves"},
+    {OCHE_PARAM(row, ect_always), OCHE_IS_BOOL(false), .where = "nics.md#ect",
+     .help = "data packets have ECT(0), whatever the congestion control"},
+    {OCHE_PARAM_AS("ingress_buffer", row, ingress_buffer_bytes),
+     OCHE_IS_BYTES(0, 0, UINT64_C(1) << 31), .where = "nics.md#receive-path",
+     .help = "buffer that arriving data waits in until it is in memory; what finds no room is "
+             "lost; 0: nothing waits; only in the simulator, as the next two"},
+    {OCHE_PARAM_AS("drain_rate", row, drain_bps), OCHE_IS_BPS(0, 0, 1000000 * OCHE_GBPS),
+     .where = "nics.md#receive-path",
+     .help = "rate at which data leaves that buffer, headers included; needs ingress_buffer"},
+    {OCHE_PARAM_AS("ingress_mark", row, ingress_mark_bytes),
+     OCHE_IS_BYTES(OCHE_NEVER, 0, OCHE_NEVER), .where = "nics.md#receive-path",
+     .help = "data that comes while more than this waits there is marked CE, so that the adapter "
+             "sends CNPs of its own; never: it does not"},
     {OCHE_PARAM_AS("limiter_lag", row, limiter_lag_bytes), OCHE_IS_BYTES(0, 0, 1 << 30),
      .where = "RoGUE sec 3.3; rogue.md#habits",
      .help = "a queue pair sends so much before a new limit of its rate holds"},
@@ -97,6 +129,10 @@ const char *oche_nic_habits_check(const struct oche_nic_habits *habits)
 {
     const struct oche_adaptive_profile *profile = &habits->timeouts.profile;
 
+    if (habits->cnp_scope != OCHE_CNP_SCOPE_QUEUE_PAIR && habits->cnp_interval == OCHE_NEVER)
+        return "cnp_scope: needs a cnp_interval; give one, or leave it out";
+    if ((habits->ingress_buffer_bytes > 0) != (habits->drain_bps > 0))
+        return "drain_rate: belongs together with ingress_buffer; give both, or none";
     if (habits->timeouts.kind != OCHE_TIMEOUTS_PROFILE)
         return NULL;
     if (profile->range_num > 0 && profile->start_range_index >= profile->range_num)
@@ -110,4 +146,16 @@ const char *oche_nic_habits_check(const struct oche_nic_habits *habits)
         if (profile->range[i].prev_range_index >= profile->range_num)
             return "range_num: a prev_range_index names a range that is not valid; below range_num";
     return NULL;
+}
+
+bool oche_nic_habits_fit(const struct oche_nic_habits *habits, const struct oche_param_table *table,
+                         void *params)
+{
+    const struct oche_param *param = oche_param_find(table, "cnp_interval");
+
+    if (param == NULL || habits->cnp_interval == OCHE_NEVER)
+        return false;
+    oche_param_set(param, params,
+                   (union oche_value){.u = habits->cnp_interval > 0 ? habits->cnp_interval : 1});
+    return true;
 }

@@ -16,6 +16,13 @@ OCHE_C_BEGIN
 /* When the ACK timer begins anew: with progress, or also with each packet that leaves. */
 enum oche_timer_restart { OCHE_TIMER_RESTARTS_AT_PROGRESS, OCHE_TIMER_RESTARTS_AT_PACKETS };
 
+/* For which CNPs together the least time between two holds. */
+enum oche_cnp_scope {
+    OCHE_CNP_SCOPE_QUEUE_PAIR,
+    OCHE_CNP_SCOPE_DESTINATION, /* all queue pairs that a peer's address has with us */
+    OCHE_CNP_SCOPE_PORT,        /* all that the port sends */
+};
+
 struct oche_nic_habits {
     /* How ACK timeouts follow one another. */
     struct oche_timeouts timeouts;
@@ -25,6 +32,25 @@ struct oche_nic_habits {
      * up.
      */
     uint32_t timer_restart;
+    /* From a gap that the responder sees to its NAK, and from the NAK's arrival to the repeat. */
+    oche_time nak_delay, nak_reaction;
+    oche_time read_nak_delay; /* from a gap in READ responses to the repeated request */
+    bool nak_brings_cnp;      /* a NAK for a gap brings a CNP, paced as others */
+    /*
+     * Least time between two CNPs, in place of the congestion control's cnp_interval if it has such
+     * a parameter; OCHE_NEVER: the congestion control's. With a scope above the queue pair CNPs
+     * that come too early are left out.
+     */
+    oche_time cnp_interval;
+    uint32_t cnp_scope;  /* enum oche_cnp_scope */
+    oche_time cnp_delay; /* from the wish for a CNP to the CNP */
+    bool ect_always; /* data has ECT(0), though the congestion control does not react to marks */
+    /*
+     * The receive path, in the simulator: packets wait in a buffer until they have been moved to
+     * memory at the drain rate. 0 bytes or 0 bit/s: nothing waits. Packets that come while more
+     * than ingress_mark_bytes wait are marked CE, so that the adapter asks for less itself.
+     */
+    uint64_t ingress_buffer_bytes, drain_bps, ingress_mark_bytes;
     /* A new rate limit takes effect after the queue pair has sent this many more bytes. */
     uint64_t limiter_lag_bytes;
     /* Retransmitted messages leave one at a time, each after the ACK of the one before. */
@@ -39,6 +65,13 @@ extern const struct oche_param_table oche_nic_habits_table;
  * Returns NULL if the habits fit together, else a message that begins with the key that is wrong.
  */
 const char *oche_nic_habits_check(const struct oche_nic_habits *habits);
+
+/*
+ * Sets the parameters of a congestion-control scheme, `params`, that the habits replace. Returns
+ * true if it has changed one.
+ */
+bool oche_nic_habits_fit(const struct oche_nic_habits *habits, const struct oche_param_table *table,
+                         void *params);
 
 OCHE_C_END
 

@@ -11,6 +11,7 @@
 #include "core/cc/cc_counting.h"
 #include "core/cc/cc_headers.h"
 #include "core/cc/cc_messages.h"
+#include "core/qp/late.h"
 #include "core/qp/receive/receive.h"
 #include "core/qp/scheduler.h"
 #include "core/qp/send/pieces.h"
@@ -158,11 +159,13 @@ void congestion_apply(struct oche_qp *qp, oche_time now)
         attend(qp->nic, now);
 }
 
-static void act_on_reply(struct oche_qp *qp, const struct oche_cc_reply *reply)
+static void act_on_reply(struct oche_qp *qp, const struct oche_cc_reply *reply, oche_time now)
 {
     if (OCHE_LIKELY(!reply->send_cnp && !reply->ack_now))
         return;
-    if (reply->send_cnp)
+    if (reply->send_cnp && OCHE_UNLIKELY(qp->nic->late))
+        late_cnp(qp, now);
+    else if (reply->send_cnp)
         qp->control |= CONTROL_CNP;
     if (reply->ack_now && qp->transport == OCHE_TRANSPORT_RC)
         response_ask_ack(qp);
@@ -286,7 +289,7 @@ void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oc
     if (qp->nic->cc->arrived == NULL || OCHE_UNLIKELY(!(qp->flags & QP_CC_STARTED)))
         return;
     qp->nic->cc->arrived(&qp->flow, now, packet, &reply);
-    act_on_reply(qp, &reply);
+    act_on_reply(qp, &reply, now);
     congestion_apply(qp, now);
 }
 
@@ -344,7 +347,7 @@ void congestion_timers(struct oche_qp *qp, oche_time now)
         if (qp->nic->cc->timer == NULL)
             continue;
         qp->nic->cc->timer(&qp->flow, now, i, &reply);
-        act_on_reply(qp, &reply);
+        act_on_reply(qp, &reply, now);
         congestion_apply(qp, now);
     }
     scheduler_kick(qp, now); /* the window may have opened */

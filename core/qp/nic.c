@@ -9,6 +9,7 @@
 #include "core/cc/cc_counting.h"
 #include "core/cc/cc_headers.h"
 #include "core/qp/congestion.h"
+#include "core/qp/late.h"
 #include "core/qp/qp_internal.h"
 #include "core/qp/receive/receive.h"
 #include "core/qp/send/send.h"
@@ -18,8 +19,8 @@
 
 struct layout {
     size_t cc_state, qp_map, qps, free_slots, timer_entries, timer_positions, pacing_entries,
-        pacing_positions, regions, peer_map, peers, peer_states, free_peers, wanting, cc_tables,
-        end;
+        pacing_positions, regions, peer_map, peers, peer_states, free_peers, wanting, destinations,
+        cc_tables, end;
     size_t peer_state_stride;
 };
 
@@ -77,6 +78,7 @@ static struct layout layout_of(const struct oche_nic_config *config)
     l.peer_map = place(&l.end, map_growing_capacity(peers) * sizeof(struct map_entry));
     l.peers = place(&l.end, peers * sizeof(struct peer));
     l.free_peers = place(&l.end, peers * sizeof(uint32_t));
+    l.destinations = place(&l.end, late_table_bytes(config->habits));
     l.cc_tables = oche_lines(l.end);
     if (config->tables == NULL)
         l.end = l.cc_tables + oche_nic_table_bytes(config);
@@ -123,6 +125,9 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
     nic->trailer_bytes =
         config->cc->headers != NULL && config->cc->headers->trailer ? OCHE_TRAILER_BYTES : 0;
     nic->control_class = config->control_class;
+    nic->late = late_wanted(config->habits);
+    nic->destinations = (void *)(base + l.destinations);
+    memset(nic->destinations, 0, late_table_bytes(config->habits));
     nic->shows = shown_by(config);
     nic->gap_bytes = (uint16_t)config->gap_bytes;
     nic->ecn_threshold_bytes = config->ecn_threshold_bytes;

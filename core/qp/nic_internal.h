@@ -49,6 +49,7 @@ struct oche_nic {
     uint8_t ready_classes; /* mask of the classes whose ready list is not empty */
     bool cc_touched;       /* a hook may have changed cc_nic */
     uint8_t shows;         /* bits of OCHE_BTH_SHOWN in the packets of our connections */
+    bool late;             /* its queue pairs have the state of late.h */
     uint64_t received_line_bytes;
 
     /* Cache lines 2 to 4: heaps, and a list for each class; few of the lists are in use. */
@@ -76,6 +77,9 @@ struct oche_nic {
     uint8_t *peer_states;
     size_t peer_state_stride;
     struct oche_cc_nic cc_nic;
+    /* late.c: when the port, or each destination, lets out a CNP again */
+    oche_time next_cnp;
+    struct late_destination *destinations;
 };
 
 /* Counts and traces a packet that is rejected; `qp` may be NULL. */

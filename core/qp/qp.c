@@ -4,6 +4,7 @@
 
 #include "core/cc/cc_headers.h"
 #include "core/qp/congestion.h"
+#include "core/qp/late.h"
 #include "core/qp/objects/objects.h"
 #include "core/qp/receive/receive.h"
 #include "core/qp/scheduler.h"
@@ -23,6 +24,8 @@ static struct layout layout_of(const struct oche_nic *nic, const struct oche_qp_
 {
     struct layout l = {.end = sizeof(struct oche_qp)};
 
+    if (nic->late)
+        l.end = oche_lines(l.end + sizeof(struct late));
     l.cc_state = oche_place(&l.end, nic->config.cc->flow_state_bytes, OCHE_CACHE_LINE);
     l.sender = l.end;
     l.receiver = sender_place(nic, config, l.sender);
@@ -84,6 +87,7 @@ static void clear(struct oche_qp *qp)
     atomic_store_explicit(&qp->rung, 0, memory_order_relaxed);
     sender_clear(qp);
     receiver_clear(qp);
+    late_clear(qp);
     qp->flow.rate_bps = config->line_rate_bps;
     qp->flow.extended = qp->flow.arriving = qp->flow.more = false;
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)

@@ -8,6 +8,7 @@
 #include "core/qp/timers.h"
 
 #include "core/qp/congestion.h"
+#include "core/qp/late.h"
 #include "core/qp/receive/receive.h"
 #include "core/qp/scheduler.h"
 #include "core/qp/send/losses.h"
@@ -31,6 +32,8 @@ static oche_time earliest(const struct oche_qp *qp)
     when = oche_time_min(when, snd(qp)->order.deadline);
     if (OCHE_UNLIKELY(snd(qp)->read_waits))
         when = oche_time_min(when, snd(qp)->pieces->due);
+    if (OCHE_UNLIKELY(qp->nic->late))
+        when = oche_time_min(when, late_due(qp));
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         when = oche_time_min(when, qp->flow.timer[i]);
     return OCHE_UNLIKELY(qp->overrun) ? 0 : when;
@@ -58,6 +61,8 @@ void timers_run(struct oche_qp *qp, oche_time now)
     }
     if (OCHE_UNLIKELY(snd(qp)->read_waits))
         pieces_due(qp, now);
+    if (OCHE_UNLIKELY(qp->nic->late))
+        late_run(qp, now);
     congestion_timers(qp, now);
 }
 

@@ -61,6 +61,12 @@ struct oche_endpoint;
 struct oche_ib_credits_params;
 struct oche_slow_host_config;
 
+/* An adapter that hosts have. */
+struct oche_host_nic {
+    struct oche_nic_habits habits;
+    const void *cc_params; /* where the habits replace some of them; NULL: the network's */
+};
+
 /* Configuration shared by all hosts of a network. It must outlive the hosts. */
 struct oche_host_shared {
     const struct oche_host_params *params;
@@ -83,23 +89,23 @@ struct oche_host_shared {
     const struct oche_slow_host_config *slow;
     /* By host: its place in the order of names, for random streams; NULL: as numbered. */
     const uint32_t *places;
-    const struct oche_nic_habits *habits;           /* of all RNICs but those in habits_of */
-    const struct oche_nic_habits *const *habits_of; /* by host, NULL where as above; or NULL */
-    uint32_t frame_bytes;                           /* size of the largest packet */
-    bool payload;                                   /* generate, move and check every byte */
+    const struct oche_host_nic *nic;           /* the adapter of all hosts but those in nic_of */
+    const struct oche_host_nic *const *nic_of; /* by host, NULL where it is nic; or NULL */
+    uint32_t frame_bytes;                      /* size of the largest packet */
+    bool payload;                              /* generate, move and check every byte */
     bool lossy; /* packets may be lost: by links or for want of memory */
 };
 
 /* Sets the habits that the section `host` names by keys of its own, which replace a profile's. */
 void oche_host_add_habits(const struct oche_host_params *params, struct oche_nic_habits *habits);
 
-/* Returns the habits of a host's RNIC. */
-static inline const struct oche_nic_habits *oche_host_habits(const struct oche_host_shared *shared,
-                                                             uint32_t host)
+/* Returns a host's adapter. */
+static inline const struct oche_host_nic *oche_host_nic(const struct oche_host_shared *shared,
+                                                        uint32_t host)
 {
-    const struct oche_nic_habits *own = shared->habits_of != NULL ? shared->habits_of[host] : NULL;
+    const struct oche_host_nic *own = shared->nic_of != NULL ? shared->nic_of[host] : NULL;
 
-    return own != NULL ? own : shared->habits;
+    return own != NULL ? own : shared->nic;
 }
 
 struct oche_host;

@@ -572,6 +572,7 @@ static void create(void *state, struct oche_host *host)
     const struct oche_host_shared *shared = host->shared;
     struct oche_arena *arena = &host->shard->arena;
     struct oche_network *network = host->shard->network;
+    const struct oche_host_nic *nic = oche_host_nic(shared, host->address);
     struct oche_nic_config config = {
         .address = host->address,
         .shared_addresses = (uint32_t)network->host_count,
@@ -581,13 +582,13 @@ static void create(void *state, struct oche_host *host)
         .control_class = shared->control_class,
         .acks_with_data = !shared->params->ack_priority,
         .deflection = shared->deflection,
-        .habits = oche_host_habits(shared, host->address),
+        .habits = &nic->habits,
         .max_qps = shared->flows->host_connections[host->address] + 1,
         .max_regions = 1,
         .ecn_threshold_bytes = shared->params->ecn_threshold_bytes,
         .seed = shared->seed,
         .cc = shared->cc,
-        .cc_params = shared->cc_params,
+        .cc_params = nic->cc_params != NULL ? nic->cc_params : shared->cc_params,
         .recovery = shared->recovery,
         .recovery_params = shared->recovery_params,
         .port = shared->payload ? &payload_port : &plain_port,

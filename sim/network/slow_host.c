@@ -69,6 +69,9 @@ bool oche_slow_host_takes(struct oche_host *host, struct oche_packet *packet, oc
         drop(host, packet, now);
         return true;
     }
+    if (slow->bytes > config->mark_bytes &&
+        (packet->ecn == OCHE_ECN_ECT0 || packet->ecn == OCHE_ECN_ECT1))
+        packet->ecn = OCHE_ECN_CE;
     packet->next = NULL;
     if (slow->head == NULL) {
         slow->head = packet;

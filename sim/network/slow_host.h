@@ -30,8 +30,9 @@ struct oche_slow_host_config {
     /* drain rate of frames; 0: not a slow receiver, and the next members are 0 */
     uint64_t drain_bps;
     uint64_t buffer_bytes, xoff_bytes, xon_bytes;
-    uint8_t waiting;  /* mask of the classes that wait in the buffer */
-    uint8_t lossless; /* mask of those of them that are paused; 0: the buffer fills, and drops */
+    uint64_t mark_bytes; /* while more waits, packets are marked CE; OCHE_NEVER: none are */
+    uint8_t waiting;     /* mask of the classes that wait in the buffer */
+    uint8_t lossless;    /* mask of those of them that are paused; 0: the buffer fills, and drops */
     struct oche_pause_storm *storms; /* by time; they do not overlap */
     uint32_t storm_count;
 };

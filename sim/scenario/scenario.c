@@ -236,8 +236,7 @@ void oche_schema_make(struct oche_schema *schema)
                      .table = &oche_measure_params},
     };
 
-    _Static_assert(OCHE_COUNT_OF(sections) <= OCHE_COUNT_OF(schema->sections),
-                   "room for all sections");
+    _Static_assert(OCHE_COUNT_OF(sections) <= OCHE_COUNT_OF(schema->sections), "room");
     memcpy(schema->sections, sections, sizeof(sections));
     schema->section_count = OCHE_COUNT_OF(sections);
     add_mechanisms(schema);

@@ -107,8 +107,8 @@ struct oche_world {
     void *recovery_params, *endpoint_params, *cc_params;
     struct oche_host_shared shared;
     struct oche_host **hosts;
-    struct oche_nic_habits *nics; /* host.nic, and one for each entry of the list `nics` */
-    const struct oche_nic_habits **nics_of;   /* by host, NULL where it is nics[0]; or NULL */
+    struct oche_host_nic *nics;           /* host.nic, and one for each entry of the list `nics` */
+    const struct oche_host_nic **nics_of; /* by host, NULL where it is nics[0]; or NULL */
     struct oche_slow_host_config *slow_hosts; /* by host; NULL: none is slow */
     struct oche_switch **switches;
     struct oche_world_failures *failures; /* link failures; NULL: none */
@@ -324,6 +324,16 @@ void oche_world_count_events(struct oche_world *world);
 /* nics.c */
 /* Reads `host.nic` and the list `nics`. Returns false, with an error, if they are wrong. */
 bool oche_world_build_nics(struct oche_world *world, struct oche_error *error);
+/*
+ * Makes the congestion control's parameters for adapters that replace some. To be called once its
+ * own are known, oche_world_fitted_cc. Returns false, with an error, if they contradict each other.
+ */
+bool oche_world_fit_nics(struct oche_world *world, struct oche_error *error);
+void oche_world_free_nics(struct oche_world *world);
+/* Returns the habits of a host's adapter. */
+const struct oche_nic_habits *oche_world_nic_of(const struct oche_world *world, uint32_t host);
+/* True if some adapter has a receive buffer of its own. */
+bool oche_world_nics_buffer(const struct oche_world *world);
 /* True if the ACK timeouts of hosts in general do not depend on ack_timeout. */
 bool oche_world_has_own_timeouts(const struct oche_world *world);
 

@@ -47,10 +47,10 @@ static uint64_t headroom_of(const struct oche_world *world, uint32_t host)
     return oche_buffer_headroom_needed(&config, end->peer_port);
 }
 
-static bool add_receiver(void *of, uint32_t host)
+/* `params`: of an entry of the list, or of an adapter; entry->list says whose, for errors. */
+static bool set_receiver(const struct entry *entry, uint32_t host,
+                         const struct oche_receiver_params *params, uint64_t mark_bytes)
 {
-    const struct entry *entry = of;
-    const struct oche_receiver_params *params = &entry->world->config->receivers[entry->number];
     struct oche_slow_host_config *slow = &entry->world->slow_hosts[host];
     uint64_t frame = oche_world_packets(entry->world->config).frame_bytes;
     const char *name = entry->world->topology.nodes[host].name;
@@ -59,6 +59,7 @@ static bool add_receiver(void *of, uint32_t host)
 
     if (slow->drain_bps > 0)
         return REFUSE(entry, ".hosts", "%s is in the list already; name it once", name);
+    slow->mark_bytes = mark_bytes;
     slow->waiting = data;
     slow->lossless = entry->lossless & data;
     slow->drain_bps = params->drain_bps;
@@ -88,6 +89,47 @@ static bool add_receiver(void *of, uint32_t host)
     return true;
 }
 
+static bool add_receiver(void *of, uint32_t host)
+{
+    const struct entry *entry = of;
+
+    return set_receiver(entry, host, &entry->world->config->receivers[entry->number], OCHE_NEVER);
+}
+
+/* Gives a host the receive path of its adapter. */
+static bool add_adapter(const struct entry *all, uint32_t host,
+                        const struct oche_nic_habits *habits)
+{
+    const struct oche_world *world = all->world;
+    const bool own = world->nics_of != NULL && world->nics_of[host] != NULL;
+    const struct oche_receiver_params params = {.drain_bps = habits->drain_bps,
+                                                .buffer_bytes = habits->ingress_buffer_bytes,
+                                                .xoff_bytes = OCHE_NEVER,
+                                                .xon_bytes = OCHE_NEVER};
+    struct entry entry = *all;
+    struct oche_error why;
+
+    entry.error = &why;
+    return set_receiver(&entry, host, &params, habits->ingress_mark_bytes) ||
+           oche_fail(all->error, "%s: ingress_buffer of %s%s", own ? "nics" : "host.nic",
+                     world->topology.nodes[host].name, strchr(why.text, ':'));
+}
+
+/* The same for all hosts, unless they are in the list. */
+static bool add_adapters(const struct entry *entry)
+{
+    const struct oche_world *world = entry->world;
+
+    for (uint32_t host = 0; host < world->topology.host_count; host++) {
+        const struct oche_nic_habits *habits = oche_world_nic_of(world, host);
+
+        if (habits->ingress_buffer_bytes > 0 && world->slow_hosts[host].drain_bps == 0 &&
+            !add_adapter(entry, host, habits))
+            return false;
+    }
+    return true;
+}
+
 static bool take_thresholds(void *of, uint32_t host)
 {
     const struct entry *entry = of;
@@ -112,10 +154,10 @@ bool oche_world_receiver_thresholds(const struct oche_world *world, uint32_t num
     const struct oche_world_config *config = world->config;
     struct oche_error error;
     struct entry entry = {.world = world,
-                                .list = "slow_receivers",
-                                .number = number,
-                                .error = &error,
-                                .thresholds = thresholds};
+                          .list = "slow_receivers",
+                          .number = number,
+                          .error = &error,
+                          .thresholds = thresholds};
 
     *thresholds =
         (struct oche_receiver_thresholds){.least_xoff = OCHE_NEVER, .least_xon = OCHE_NEVER};
@@ -225,13 +267,15 @@ bool oche_world_build_slow_hosts(struct oche_world *world, uint8_t lossless,
                           .lossless = config->switches.pfc ? lossless : 0,
                           .error = error};
 
-    if (config->receiver_count + config->storm_count == 0)
+    if (config->receiver_count + config->storm_count == 0 && !oche_world_nics_buffer(world))
         return true;
     world->slow_hosts = oche_world_make(hosts, sizeof(*world->slow_hosts));
     for (; entry.number < config->receiver_count; entry.number++)
         if (!check_credits(&entry) ||
             !each_host(&entry, config->receivers[entry.number].hosts, add_receiver))
             return false;
+    if (oche_world_nics_buffer(world) && !add_adapters(&entry))
+        return false;
     entry.list = "pause_storms";
     for (entry.number = 0; entry.number < config->storm_count; entry.number++)
         if (!check_credits(&entry) || !check_storm(&entry) ||

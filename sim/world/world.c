@@ -402,7 +402,7 @@ static const void *mechanism_of_endpoint(const struct oche_world_config *config)
                                 oche_switch_mechanism_find(config->endpoint->switch_mechanism));
 }
 
-static void build_hosts(struct oche_world *world)
+static bool build_hosts(struct oche_world *world, struct oche_error *error)
 {
     const struct oche_world_config *config = world->config;
     uint32_t count = world->topology.host_count;
@@ -419,6 +419,8 @@ static void build_hosts(struct oche_world *world)
     world->recovery_params = oche_world_recovery_params(world);
     world->endpoint_params = oche_world_fit_endpoint(world);
     world->cc_params = oche_world_fit_cc(world);
+    if (!oche_world_fit_nics(world, error))
+        return false;
     world->shared = (struct oche_host_shared){
         .params = &world->host_params,
         .endpoint = config->endpoint,
@@ -437,15 +439,15 @@ static void build_hosts(struct oche_world *world)
         .frame_bytes = oche_world_packets(config).frame_bytes,
         .payload = config->run.payload,
         .slow = world->slow_hosts,
-        .habits = world->nics,
-        .habits_of = world->nics_of,
+        .nic = world->nics,
+        .nic_of = world->nics_of,
         .places = world->topology.by_name == NULL
                       ? NULL
                       : world->topology.by_name + oche_topology_nodes(&world->topology),
         .lossy = !config->switches.pfc || config->loss.probability > 0 ||
                  config->loss.pattern != NULL || config->loss.late > 0 ||
                  config->scripted.file != NULL || config->failure_count > 0 ||
-                 config->receiver_count > 0,
+                 config->receiver_count > 0 || oche_world_nics_buffer(world),
     };
     world->hosts = oche_world_make(count, sizeof(struct oche_host *));
     for (uint32_t i = 0; i < count; i++)
@@ -455,6 +457,7 @@ static void build_hosts(struct oche_world *world)
     world->counted_before =
         oche_world_make((size_t)count * OCHE_MOST_COUNTERS, sizeof(*world->counted_before));
     world->late_before = oche_world_make(count, sizeof(*world->late_before));
+    return true;
 }
 
 /* ---- loss, taps ---- */
@@ -642,7 +645,10 @@ struct oche_world *oche_world_create(const struct oche_world_config *config,
         oche_world_free(world);
         return NULL;
     }
-    build_hosts(world);
+    if (!build_hosts(world, error)) {
+        oche_world_free(world);
+        return NULL;
+    }
     build_taps(world);
     oche_world_load_plan(world);
     world->line_before = oche_world_make(world->network.port_count, sizeof(uint64_t));
@@ -679,8 +685,7 @@ void oche_world_free(struct oche_world *world)
     for (uint32_t i = 0; i < world->watched_count; i++)
         free(world->watched[i].watch.time);
     free(world->hosts);
-    free(world->nics);
-    free(world->nics_of);
+    oche_world_free_nics(world);
     oche_world_free_slow_hosts(world);
     free(world->switches);
     free(world->thread_split.parts);

@@ -8,6 +8,7 @@
  * any kind it drops the rest of the message.
  */
 #include "core/qp/congestion.h"
+#include "core/qp/late.h"
 #include "core/qp/objects/objects.h"
 #include "core/qp/receive/placement.h"
 #include "core/qp/timers.h"
@@ -169,7 +170,7 @@ static inline enum verdict check_sequence(struct arrival *a)
         return drop_out_of_order(a);
     enum oche_verdict verdict = a->nic->recovery->arrived(&rcv(qp)->rx, a->packet, a->now, &reply);
     if (OCHE_UNLIKELY(reply.send_nak))
-        response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, reply.nak_psn);
+        late_nak(qp, reply.nak_psn, a->now);
     if (rcv(qp)->rx.timer != OCHE_NEVER)
         timers_want(qp, rcv(qp)->rx.timer);
     if (OCHE_LIKELY(verdict == OCHE_VERDICT_DELIVER))
@@ -730,7 +731,7 @@ static OCHE_NOINLINE bool next_kept(struct arrival *a, struct oche_packet *packe
     }
     placement_passed(qp);
     if (qp->flags & QP_HOLDS)
-        response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, rcv(qp)->rx.epsn);
+        late_nak(qp, rcv(qp)->rx.epsn, a->now);
     else
         response_ask_ack(qp);
     return false;
@@ -783,5 +784,5 @@ void responder_timer(struct oche_qp *qp, oche_time now)
     }
     qp->nic->recovery->rx_timer(&rcv(qp)->rx, now, &reply);
     if (reply.send_nak)
-        response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, reply.nak_psn);
+        late_nak(qp, reply.nak_psn, now);
 }

@@ -8,6 +8,7 @@
  * control.
  */
 #include "core/qp/congestion.h"
+#include "core/qp/late.h"
 #include "core/qp/objects/objects.h"
 #include "core/qp/scheduler.h"
 #include "core/qp/send/losses.h"
@@ -222,7 +223,8 @@ static void response_gap(struct oche_qp *qp, oche_time now)
     qp->flags |= QP_GAP_TOLD;
     snd(qp)->gap_psn = qp->flags & QP_WHOLE_MESSAGES ? snd(qp)->tx.message_start : snd(qp)->tx.una;
     qp->nic->stats.out_of_order_packets++;
-    go_back(qp, false, OCHE_RESENT_RESPONSES, now);
+    if (!late_repeat(qp, OCHE_RESENT_RESPONSES, false, now))
+        go_back(qp, false, OCHE_RESENT_RESPONSES, now);
 }
 
 /* True if una belongs to a READ whose data behind a gap can be kept. */
@@ -348,7 +350,16 @@ static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, b
      * arrived. The ACK timer, which a repeated NAK does not restart, limits the repetitions. If
      * there is no ACK timer, a repeated NAK uses up a retry.
      */
-    go_back(qp, !moved && snd(qp)->ack_timeout == OCHE_NEVER, OCHE_RESENT_NAK, now);
+    const bool spends = !moved && snd(qp)->ack_timeout == OCHE_NEVER;
+
+    if (!late_repeat(qp, OCHE_RESENT_NAK, spends, now))
+        go_back(qp, spends, OCHE_RESENT_NAK, now);
+}
+
+void completer_repeat(struct oche_qp *qp, enum oche_resent cause, bool spends, oche_time now)
+{
+    go_back(qp, spends, cause, now);
+    settle(qp, now);
 }
 
 static void nak_rnr(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)

@@ -2,6 +2,8 @@
 /* How often a request is repeated before the peer is given up; see retries.h. */
 #include "core/qp/send/retries.h"
 
+#include "core/qp/late.h"
+
 /* The parameters of timeouts that are not as asked; only if own_timeouts is set. */
 static const struct oche_timeouts *own(const struct oche_qp *qp)
 {
@@ -17,7 +19,7 @@ void retries_restore(struct oche_qp *qp, uint32_t before)
     snd(qp)->rnr_retries_left = snd(qp)->rnr_retry;
     snd(qp)->silent_since = OCHE_NEVER;
     if (OCHE_UNLIKELY(snd(qp)->own_timeouts))
-        oche_timeouts_progress(own(qp), snd(qp)->timeouts_run);
+        oche_timeouts_progress(own(qp), &late_of(qp)->timeouts);
     qp->flags &= (uint16_t)~QP_RETRIED;
 }
 
@@ -35,7 +37,7 @@ void retries_answered(struct oche_qp *qp)
     snd(qp)->retries_left = snd(qp)->retry_count;
     snd(qp)->silent_since = OCHE_NEVER;
     if (OCHE_UNLIKELY(snd(qp)->own_timeouts))
-        oche_timeouts_progress(own(qp), snd(qp)->timeouts_run);
+        oche_timeouts_progress(own(qp), &late_of(qp)->timeouts);
 }
 
 /*
@@ -63,7 +65,7 @@ static bool give_up(struct oche_qp *qp, oche_time now)
 
 oche_time own_ack_wait(const struct oche_qp *qp)
 {
-    return oche_timeouts_wait(own(qp), snd(qp)->timeouts_run, snd(qp)->ack_timeout);
+    return oche_timeouts_wait(own(qp), &late_of_const(qp)->timeouts, snd(qp)->ack_timeout);
 }
 
 void retries_start(struct oche_qp *qp)
@@ -73,14 +75,14 @@ void retries_start(struct oche_qp *qp)
         oche_random_stream(nic->seed, "first timeout", (uint64_t)nic->address << 24 | qp->qpn);
 
     if (snd(qp)->own_timeouts)
-        oche_timeouts_start(own(qp), snd(qp)->timeouts_run, &random);
+        oche_timeouts_start(own(qp), &late_of(qp)->timeouts, &random);
 }
 
 /* An adapter with timeouts of its own also has its own view of when to give up. */
 static enum oche_timeout own_timeout(struct oche_qp *qp)
 {
     const enum oche_timeout means = oche_timeouts_expired(
-        own(qp), snd(qp)->timeouts_run, snd(qp)->ack_timeout, snd(qp)->retry_count);
+        own(qp), &late_of(qp)->timeouts, snd(qp)->ack_timeout, snd(qp)->retry_count);
 
     qp->flags |= QP_RETRIED;
     if (means == OCHE_TIMEOUT_REPEATS && snd(qp)->retries_left > 0)

@@ -52,6 +52,8 @@ bool completer_sack_ok(const struct oche_qp *qp, const struct oche_packet *packe
 void completer_receive(struct oche_qp *qp, const struct oche_packet *packet,
                        const struct oche_opcode_row *row, oche_time now);
 void completer_ack_timeout(struct oche_qp *qp, oche_time now);
+/* Sends again what is outstanding, which late_repeat has put off. */
+void completer_repeat(struct oche_qp *qp, enum oche_resent cause, bool spends, oche_time now);
 void completer_rnr_over(struct oche_qp *qp, oche_time now);
 /*
  * True if the PSN that the peer expects next, as it says, can be the one: at most one past what we

@@ -15,8 +15,7 @@
 
 /* Offsets of the parts of the half from the queue pair's beginning. */
 struct parts {
-    size_t tx_state, send_ring, send_extra, rtt, pieces, send_groups, datagrams, destinations;
-    size_t timeouts_run, end;
+    size_t tx_state, send_ring, send_extra, rtt, pieces, send_groups, datagrams, destinations, end;
     uint32_t max_send_sge, send_extra_bytes;
 };
 
@@ -32,12 +31,6 @@ static bool takes_rtt(const struct oche_nic_config *config)
 
     return config->measures_rtt || (config->cc->needs & OCHE_CC_NEEDS_RTT) ||
            (recovery->wants_rtt != NULL && recovery->wants_rtt(config->recovery_params));
-}
-
-/* True if ACK timeouts do not simply last as long as was asked. */
-static bool has_own_timeouts(const struct oche_nic_config *config)
-{
-    return config->habits != NULL && config->habits->timeouts.kind != OCHE_TIMEOUTS_AS_ASKED;
 }
 
 static struct parts parts_of(const struct oche_nic_config *nic, const struct oche_qp_config *config,
@@ -60,8 +53,6 @@ static struct parts parts_of(const struct oche_nic_config *nic, const struct och
         oche_place(&parts.end, (size_t)config->send_depth * parts.send_extra_bytes, 16);
     parts.rtt = oche_place(&parts.end, takes_rtt(nic) ? sizeof(struct rtt_log) : 0, 16);
     parts.pieces = oche_place(&parts.end, pieces_bytes(nic, config), 16);
-    parts.timeouts_run =
-        oche_place(&parts.end, has_own_timeouts(nic) ? sizeof(struct oche_timeouts_run) : 0, 16);
     parts.send_groups =
         oche_place(&parts.end, config->groups ? config->send_depth * sizeof(void *) : 0, 8);
     if (config->transport == OCHE_TRANSPORT_UD) {
@@ -91,9 +82,6 @@ static void set_memory(struct oche_qp *qp, const struct oche_qp_config *config, 
     half->send_extra_bytes = (uint16_t)parts.send_extra_bytes;
     half->max_send_sge = (uint16_t)parts.max_send_sge;
     half->rtt = takes_rtt(nic) ? (void *)(base + parts.rtt) : NULL;
-    half->own_timeouts = has_own_timeouts(nic);
-    if (half->own_timeouts)
-        half->timeouts_run = (void *)(base + parts.timeouts_run);
     if (config->groups)
         half->send_groups = (void *)(base + parts.send_groups);
     if (config->transport == OCHE_TRANSPORT_UD) {
@@ -113,6 +101,9 @@ static void take_habits(struct oche_qp *qp, const struct oche_nic_habits *habits
     struct sender *half = snd(qp);
 
     half->resends_singly = habits->resend_one_verb_at_a_time;
+    half->own_timeouts = habits->timeouts.kind != OCHE_TIMEOUTS_AS_ASKED;
+    if (habits->ect_always)
+        half->data_ecn = OCHE_ECN_ECT0;
     half->timed_from_last_packet = habits->timer_restart == OCHE_TIMER_RESTARTS_AT_PACKETS;
 }
 

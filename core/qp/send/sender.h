@@ -114,10 +114,7 @@ struct sender {
     oche_time silent_since; /* since then no progress; OCHE_NEVER: no timer has expired since */
     uint32_t retry_count, rnr_retry, rnr_retries_left;
     uint32_t initiator_depth;
-    union {
-        oche_time ack_waited; /* the timeout, from rto, with which the ACK timer was last armed */
-        struct oche_timeouts_run *timeouts_run; /* instead, if own_timeouts is set */
-    };
+    oche_time ack_waited; /* the timeout, from rto, with which the ACK timer was last armed */
     struct oche_cq *send_cq;
 
     /* Line 4. */

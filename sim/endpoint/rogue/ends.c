@@ -607,7 +607,7 @@ void oche_rogue_create(void *state, struct oche_host *host)
         .max_qps = 2 * shared->flows->host_connections[host->address] + 2,
         .max_regions = 1,
         .ecn_threshold_bytes = OCHE_NEVER,
-        .habits = oche_host_habits(shared, host->address),
+        .habits = &oche_host_nic(shared, host->address)->habits,
         .seed = shared->seed,
         .cc = oche_cc_find("none"),
         .recovery = shared->recovery,

@@ -107,7 +107,7 @@ void oche_world_totals(const struct oche_world *world, struct oche_world_totals 
         .hash = oche_network_hash(network),
         .flows = world->flows.count,
         .live_packets = (uint64_t)oche_network_live_packets(network),
-        .slow_receivers = world->config->receiver_count,
+        .slow_receivers = world->config->receiver_count + oche_world_nics_buffer(world),
     };
     for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
         totals->flows_completed +=
