@@ -65,7 +65,7 @@ struct oche_device_config {
     uint64_t cc_free;
     const struct oche_recovery_scheme *recovery; /* NULL: go_back_n */
     const void *recovery_params;                 /* NULL: its defaults; copied */
-    const struct oche_nic_habits *habits; /* of an adapter; NULL: an ideal RNIC; copied */
+    const struct oche_nic_habits *habits;        /* of an adapter; NULL: an ideal RNIC; copied */
     /* faults of the links to peers (link/spec.h); NULL: none; copied */
     const struct oche_link_plan *links;
     /* scripted events for arriving packets (link/event_text.h), each valid; copied */

@@ -105,6 +105,8 @@ _oche() {
                       grep -E '^(goodput|utilisation\..*mean|(fct|slowdown)\..*(mean|p[0-9.]+))$') ;;
         --cc)
             [ "$command" = exec ] && choices=$(_oche_named "$program" "Congestion control") ;;
+        --nic)
+            [ "$command" = exec ] && choices=$("$program" nic 2>/dev/null | awk '/^$/ { exit } { print $1 }') ;;
         --recovery)
             [ "$command" = exec ] && choices=$(_oche_named "$program" Recovery) ;;
         --preset | -P)

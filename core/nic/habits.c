@@ -25,7 +25,7 @@ static const char *const errors[] = {
 #define MOST_EXPONENT 31
 
 /* The five fields of a range, whose values are a range of the vendor's example of 4 us. */
-#define RANGE(i, least, span, retries)                                                             \
+#define RANGE(i, least, span, retries, before)                                                     \
     {OCHE_PARAM_AS("range_low_bound_" #i, row, timeouts.profile.range[i].low_bound),               \
      OCHE_IS_COUNT(least, 0, MOST_EXPONENT), .where = "nics.md#adaptive",                          \
      .help = "adaptive: smallest exponent of range " #i},                                          \
@@ -40,7 +40,7 @@ static const char *const errors[] = {
          .help = "adaptive: how progress shortens the timeout in range " #i},                      \
     {                                                                                              \
         OCHE_PARAM_AS("prev_range_index_" #i, row, timeouts.profile.range[i].prev_range_index),    \
-            OCHE_IS_COUNT(i > 0 ? i - 1 : 0, 0, OCHE_ADAPTIVE_RANGES - 1),                         \
+            OCHE_IS_COUNT(before, 0, OCHE_ADAPTIVE_RANGES - 1),                                    \
             .where = "nics.md#adaptive",                                                           \
             .help = "adaptive: the range that progress leads to from the least of range " #i       \
     }
@@ -75,10 +75,10 @@ static const struct oche_param rows[] = {
     {OCHE_PARAM_AS("retx_total_timeout", row, timeouts.profile.retx_total_timeout),
      OCHE_IS_COUNT(20, 0, MOST_EXPONENT), .where = "nics.md#adaptive",
      .help = "adaptive: exponent of the time after which a queue pair fails"},
-    RANGE(0, 11, 6, 1),
-    RANGE(1, 18, 2, 1),
-    RANGE(2, 21, 1, 1),
-    RANGE(3, 23, 0, 1),
+    RANGE(0, 11, 6, 1, 0),
+    RANGE(1, 18, 2, 1, 0),
+    RANGE(2, 21, 1, 1, 1),
+    RANGE(3, 23, 0, 1, 2),
     {OCHE_PARAM(row, timer_restart), OCHE_IS_CHOICE(OCHE_TIMER_RESTARTS_AT_PROGRESS, restarts),
      .where = "error-recovery.md#l10",
      .help = "when the ACK timer begins anew: with progress, or also with each packet that the "

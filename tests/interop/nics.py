@@ -21,8 +21,8 @@ RETRY_EXC = 12
 LATE_MS = 3000  # how late a busy machine may be
 EARLY_MS = 1.5  # the report's numbers are medians of trials that differ by 0.9 ms
 
-# Adapter, T, R, the error's time in ms, its vendor_err, how often the packet leaves, how the packets
-# are lost. Tables A2 and B of CX6-report, and A1's row of T = 14 (docs/papers/nics.md#connectx-6).
+# Adapter, T, R, the error's time in ms, its vendor_err, how often the packet leaves, and how the
+# packets are lost. Tables A1, A2 and B of CX6-report (docs/papers/nics.md#connectx-6).
 CASES = [
     ("connectx-6", 14, 1, 440.6, 0x81, (4, 7), "events"),
     ("connectx-6", 14, 2, 977.6, 0x81, (5, 8), "events"),

@@ -21,8 +21,9 @@ from checks import check, report, run_program
 
 OCHE, SOURCE, BUILD = os.environ["OCHE"], os.environ["SOURCE"], os.environ["BUILD"]
 SANITIZED = os.environ["SANITIZED"]
-MANUAL = ("oche.1", "oche-buffers.1", "oche-fluid.1", "oche-report.1", "oche-reproduce.1",
-          "oche-run.1", "oche-scenario.5", "oche-stat.1", "oche-sweep.1", "oche-wire.1")
+MANUAL = ("oche.1", "oche-buffers.1", "oche-fluid.1", "oche-nic.1", "oche-report.1",
+          "oche-reproduce.1", "oche-run.1", "oche-scenario.5", "oche-stat.1", "oche-sweep.1",
+          "oche-wire.1")
 
 
 def run(command, where=None, **environment):

@@ -100,6 +100,9 @@ def claims(work):
           "demo: short flows")
     check(value(at("incast0", "dcqcn"), pauses) == 0 < value(at("incast0", "none"), pauses),
           "incast")
+    waits = [slowdown(at("nic-loss0", name), 0, 10**7)
+             for name in ("connectx-5", "connectx-6", "ideal", "connectx-6-no-floor")]
+    check(waits == sorted(waits) and waits[3] > 10 * waits[0], "nic-loss", waits)
     for verb in ("write", "read"):
         check(value(at("read-incast0", verb), "nic_cnps_received") > 1000 >
               value(at("read-incast0", verb), pauses) == 0, "read-incast: CNPs", verb)

@@ -106,12 +106,12 @@ struct pair_options {
     uint64_t ecn_threshold; /* 0: never */
     struct oche_deflection deflection;
     struct oche_nic_habits habits, peer_habits; /* of side 0 and of side 1 */
-    oche_time nak_interval;        /* 5 µs */
-    uint32_t most_repeats;         /* most repetitions of a READ; 0: any number */
-    uint32_t most_ahead;           /* most PSNs ahead of the PSN expected; 0: any number */
-    bool acks_with_data;           /* ACKs have the class of data */
-    uint8_t peer_qpn_bits;         /* value for struct oche_nic_config */
-    bool unknown_qp;               /* side 1 has no queue pair at first; the hook makes one */
+    oche_time nak_interval;                     /* 5 µs */
+    uint32_t most_repeats;                      /* most repetitions of a READ; 0: any number */
+    uint32_t most_ahead;   /* most PSNs ahead of the PSN expected; 0: any number */
+    bool acks_with_data;   /* ACKs have the class of data */
+    uint8_t peer_qpn_bits; /* value for struct oche_nic_config */
+    bool unknown_qp;       /* side 1 has no queue pair at first; the hook makes one */
     bool no_payload;
     /* bytes of memory for payloads behind a gap; 0: such payloads are written at once */
     uint32_t held_bytes;
