@@ -68,8 +68,8 @@ void oche_nic_measure_resending(const struct oche_nic_case *of, uint32_t stream)
     }
 }
 
-void oche_nic_check(const struct oche_nic_trace *trace, const struct oche_nic_expected *expected,
-                    struct oche_nic_check *check)
+void oche_check_nic(const struct oche_nic_trace *trace, const struct oche_nic_expected *expected,
+                    struct oche_check_nic *check)
 {
     const struct oche_nic_case of = {.trace = trace, .expected = expected, .check = check};
 
@@ -92,7 +92,7 @@ void oche_nic_check(const struct oche_nic_trace *trace, const struct oche_nic_ex
                       sizeof(oche_time), compare);
 }
 
-void oche_nic_check_free(struct oche_nic_check *check)
+void oche_nic_check_free(struct oche_check_nic *check)
 {
     for (int reads = 0; reads < 2; reads++)
         for (int i = 0; i < OCHE_LATENCIES; i++)
@@ -112,7 +112,7 @@ const char *oche_nic_judge_name(enum oche_nic_judge judge)
     return names[judge];
 }
 
-bool oche_nic_check_wrong(const struct oche_nic_check *check)
+bool oche_nic_check_wrong(const struct oche_check_nic *check)
 {
     for (int i = 0; i < OCHE_JUDGES; i++)
         if (check->verdicts[i].wrong)

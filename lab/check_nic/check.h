@@ -34,7 +34,7 @@ enum oche_nic_latency {
     OCHE_LATENCIES
 };
 struct oche_nic_samples {
-    oche_time *list; /* sorted by oche_nic_check */
+    oche_time *list; /* sorted by oche_check_nic */
     size_t count, room;
 };
 
@@ -71,7 +71,7 @@ struct oche_nic_expected {
     oche_time cnp_interval; /* least time between two CNPs */
 };
 
-struct oche_nic_check {
+struct oche_check_nic {
     struct oche_nic_verdict verdicts[OCHE_JUDGES];
     struct oche_nic_samples latencies[2][OCHE_LATENCIES]; /* [1]: of READs */
     struct oche_nic_cnps cnps;
@@ -79,14 +79,14 @@ struct oche_nic_check {
 };
 
 /* Judges the trace. The caller frees the result with oche_nic_check_free. */
-void oche_nic_check(const struct oche_nic_trace *trace, const struct oche_nic_expected *expected,
-                    struct oche_nic_check *check);
-void oche_nic_check_free(struct oche_nic_check *check);
+void oche_check_nic(const struct oche_nic_trace *trace, const struct oche_nic_expected *expected,
+                    struct oche_check_nic *check);
+void oche_nic_check_free(struct oche_check_nic *check);
 
 /* Returns "go-back-N sender" and the like. */
 const char *oche_nic_judge_name(enum oche_nic_judge judge);
 /* True if a judge found something wrong. */
-bool oche_nic_check_wrong(const struct oche_nic_check *check);
+bool oche_nic_check_wrong(const struct oche_check_nic *check);
 /* Returns the median; there is at least one sample. Of two in the middle, the smaller one. */
 oche_time oche_nic_median(const struct oche_nic_samples *samples);
 

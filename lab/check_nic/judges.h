@@ -9,7 +9,7 @@
 struct oche_nic_case {
     const struct oche_nic_trace *trace;
     const struct oche_nic_expected *expected;
-    struct oche_nic_check *check;
+    struct oche_check_nic *check;
 };
 
 void oche_nic_judge_sender(const struct oche_nic_case *of, uint32_t stream);

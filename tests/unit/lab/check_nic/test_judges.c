@@ -11,7 +11,7 @@
 static struct oche_seen_packet packets[MOST];
 static struct oche_seen_stream streams[2];
 static struct oche_nic_trace trace;
-static struct oche_nic_check check;
+static struct oche_check_nic check;
 static struct oche_nic_expected expected;
 
 static void begin(bool responses, uint64_t count)
@@ -46,7 +46,7 @@ static void data(uint32_t from, uint32_t to)
 
 static void judge(enum oche_nic_judge wrong, size_t at)
 {
-    oche_nic_check(&trace, &expected, &check);
+    oche_check_nic(&trace, &expected, &check);
     for (int i = 0; i < OCHE_JUDGES; i++)
         if (check.verdicts[i].wrong != ((int)wrong == i))
             fail_msg("%s: %s", oche_nic_judge_name((enum oche_nic_judge)i), check.verdicts[i].what);
@@ -147,7 +147,7 @@ static void broken(void **state)
             add(OCHE_SEEN_ACK, 2, 0); /* falls */
         if (wrong == 3)
             packets[trace.count - 1].psn = oche_psn_add(BASE, 5); /* was not sent */
-        oche_nic_check(&trace, &expected, &check);
+        oche_check_nic(&trace, &expected, &check);
         assert_true(check.verdicts[OCHE_JUDGE_RECEIVER].wrong);
         assert_int_equal(check.verdicts[OCHE_JUDGE_SENDER].wrong, wrong != 0);
         oche_nic_check_free(&check);
@@ -170,7 +170,7 @@ static void reads(void **state)
         data(3, 3);
         request(2, wrong == 2 ? 1 : 2);
         data(wrong == 3 ? 1 : 2, 3);
-        oche_nic_check(&trace, &expected, &check);
+        oche_check_nic(&trace, &expected, &check);
         assert_int_equal(check.verdicts[OCHE_JUDGE_RESPONDER].wrong, wrong == 1 || wrong == 3);
         assert_int_equal(check.verdicts[OCHE_JUDGE_REQUESTER].wrong, wrong > 0);
         assert_int_equal(check.counters.implied_nak_seq_err, wrong == 0 || wrong == 3);
@@ -192,7 +192,7 @@ static void cnps(void **state)
             add(OCHE_SEEN_ACK, 1, 0)->stream = i;
         for (uint32_t i = 0; i < sent; i++)
             add(OCHE_SEEN_CNP, 0, 0)->stream = i % 2;
-        oche_nic_check(&trace, &expected, &check);
+        oche_check_nic(&trace, &expected, &check);
         assert_int_equal(check.cnps.fits[0][0], sent == 2); /* queue pair */
         assert_int_equal(check.cnps.fits[0][2], sent == 1); /* port */
         assert_int_equal(check.verdicts[OCHE_JUDGE_CNPS].wrong, sent == 0 || sent == 3);
