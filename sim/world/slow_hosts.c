@@ -110,6 +110,12 @@ static bool add_adapter(const struct entry *all, uint32_t host,
     struct oche_error why;
 
     entry.error = &why;
+    if (oche_world_mechanism(world->config, &oche_ib_credits) != NULL)
+        return oche_fail(all->error,
+                         "%s: ingress_buffer of %s: links with credits have no PAUSE; add "
+                         "ingress_buffer=0, drain_rate=0bps and ingress_mark=never, or leave "
+                         "ib_credits out",
+                         own ? "nics" : "host.nic", world->topology.nodes[host].name);
     return set_receiver(&entry, host, &params, habits->ingress_mark_bytes) ||
            oche_fail(all->error, "%s: ingress_buffer of %s%s", own ? "nics" : "host.nic",
                      world->topology.nodes[host].name, strchr(why.text, ':'));

@@ -88,6 +88,13 @@ struct swarm_run {
     char broken[256]; /* how it was broken; "": no rule was */
 };
 
+/*
+ * adapters.c: true if some adapter has a habit that rules about single senders do not know: it
+ * sends NAKs late, or repeats late; its timeouts are not those that were asked for.
+ */
+bool swarm_has_late_naks(const struct oche_world *world);
+bool swarm_has_own_timeouts(const struct oche_world *world);
+
 /* single_path.c: true if there is one path between any two hosts. */
 bool swarm_ways_are_single(const struct oche_world_config *config);
 

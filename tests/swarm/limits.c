@@ -76,6 +76,8 @@ static const struct row rows[] = {
     {"failures", "switch", .percent = 50},
     {"failures", "at", .least = 0, .most = 200 * US, .percent = 80},
     {"failures", "until", .least = 1, .most = 3 * MS, .percent = 60},
+    {"nics", "hosts", .percent = 100},
+    {"nics", "nic", .percent = 100},
     {"slow_receivers", "hosts", .percent = 100},
     {"slow_receivers", "drain_rate", .least = 1e8, .most = 5e10, .percent = 90},
     {"slow_receivers", "buffer", .least = 5e3, .most = 4e5, .percent = 80},

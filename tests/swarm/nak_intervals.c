@@ -186,7 +186,7 @@ static void *make_naks(struct swarm_run *run)
     const char *name = config->recovery->name;
     bool plain = strcmp(name, "go_back_n") == 0;
 
-    if (!plain && strcmp(name, "improved_go_back_n") != 0)
+    if ((!plain && strcmp(name, "improved_go_back_n") != 0) || swarm_has_late_naks(run->world))
         return NULL;
     struct port_use *ports = port_use_make(run);
 

@@ -103,6 +103,8 @@ static oche_time longest_wait(const struct senders *senders, const struct side *
 {
     const struct oche_host_params *hosts = &oche_world_config(senders->run->world)->hosts;
 
+    if (hosts->timeouts == OCHE_TIMEOUTS_AS_ASKED && swarm_has_own_timeouts(senders->run->world))
+        return OCHE_NEVER; /* a profile's */
     if (hosts->timeouts != OCHE_TIMEOUTS_AS_ASKED)
         return retries == hosts->retry_count ? FIRST_WAIT : OCHE_NEVER;
     if (senders->selective == NULL || side->high - side->una > senders->selective->few_packets ||
@@ -131,7 +133,8 @@ static void on_receiver(struct senders *senders, uint32_t node, uint32_t connect
 {
     struct side *side = &senders->sides[connection];
 
-    if (senders->selective == NULL || senders->ports == NULL)
+    if (senders->selective == NULL || senders->ports == NULL ||
+        swarm_has_late_naks(senders->run->world))
         return;
     if (side->duplicate != OCHE_NEVER &&
         port_was_free(senders->ports, node, side->duplicate, record->time))

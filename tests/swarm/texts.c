@@ -87,6 +87,34 @@ static void put_priorities(char *text, struct draw *draw)
         put(text, ", 2");
 }
 
+/*
+ * An adapter. Those whose timeouts are long make a world long, too; delays and CNPs are short, as
+ * worlds are.
+ */
+static void put_nic(char *text, struct draw *draw)
+{
+    static const char *const nics[] = {
+        "ideal",      "connectx-4",          "connectx-5", "connectx-5-ingress",
+        "connectx-6", "connectx-6-no-floor", "e810"};
+
+    put(text, "%s", nics[draw_below(draw, OCHE_COUNT_OF(nics))]);
+    if (draw_one_in(draw, 3))
+        put(text, ", nak_delay=%uns", (unsigned)draw_scale(draw, 1, 100000));
+    if (draw_one_in(draw, 3))
+        put(text, ", nak_reaction=%uns", (unsigned)draw_scale(draw, 1, 100000));
+    if (draw_one_in(draw, 3))
+        put(text, ", read_nak_delay=%uns", (unsigned)draw_scale(draw, 1, 100000));
+    if (draw_one_in(draw, 3))
+        put(text, ", cnp_interval=%uns, cnp_scope=%s", (unsigned)draw_scale(draw, 1, 40000),
+            draw_one_in(draw, 2) ? "port" : "destination");
+    if (draw_one_in(draw, 3))
+        put(text, ", cnp_delay=%uns, nak_brings_cnp=true", (unsigned)draw_scale(draw, 1, 100000));
+    if (draw_one_in(draw, 4))
+        put(text,
+            ", timeouts=adaptive, time_base=1us, timeout_init_low_bound=2, range_low_bound_0=%u",
+            (unsigned)draw_below(draw, 12));
+}
+
 static void put_pattern(char *text, struct draw *draw)
 {
     static const char *const of[] = {"", "data:", "data:", "ack:"};
@@ -255,6 +283,8 @@ bool draft_draw_text(char *text, const struct draft_part *part, const struct och
         put_hosts(text, draw);
     else if (is(part, param, "pause_storms", "priorities"))
         put_priorities(text, draw);
+    else if (strcmp(param->name, "nic") == 0)
+        put_nic(text, draw);
     else if (is(part, param, "failures", "link"))
         put_link(text, draw);
     else if (is(part, param, "failures", "switch"))
