@@ -152,8 +152,11 @@ void late_run(struct oche_qp *qp, oche_time now)
     }
     if (late->nak_due <= now) {
         late->nak_due = OCHE_NEVER;
-        /* the packet may have arrived meanwhile: then the NAK would ask for what is here */
-        if (late->nak_psn == rcv(qp)->rx.epsn)
+        /*
+         * The packet may have arrived meanwhile: then the NAK would ask for what is here. Or it was
+         * refused, and another NAK, which says why, waits to leave.
+         */
+        if (late->nak_psn == rcv(qp)->rx.epsn && !(qp->control & CONTROL_NAK))
             send_nak(qp, late->nak_psn, now);
     }
     if (late->repeat_due <= now) {

@@ -5,6 +5,7 @@
  * a send has failed, only the send queue is flushed.
  */
 #include "core/qp/congestion.h"
+#include "core/qp/late.h"
 #include "core/qp/receive/receive.h"
 #include "core/qp/scheduler.h"
 #include "core/qp/send/send.h"
@@ -195,6 +196,7 @@ static void stop(struct oche_qp *qp)
 {
     scheduler_forget(qp);
     congestion_stop(qp);
+    late_clear(qp);
     bool fatal = receiver_stop(qp);
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         qp->flow.timer[i] = OCHE_NEVER;

@@ -755,6 +755,8 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
         timers_want(qp, snd(qp)->ack_deadline);
         return;
     }
+    if (OCHE_UNLIKELY(qp->nic->late))
+        late_of(qp)->repeat_due = OCHE_NEVER; /* this repeats all of it */
     qp->flags &= (uint16_t)~QP_GAP_TOLD;
     forget_partial(qp, now);
     snd(qp)->resent_for = OCHE_RESENT_TIMEOUT;

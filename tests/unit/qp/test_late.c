@@ -160,6 +160,38 @@ static void test_late_packet(void **state)
     pair_close(pair);
 }
 
+/* A queue pair that fails while a NAK waits sends nothing any more. */
+static void test_failed(void **state)
+{
+    struct pair_options options = {.peer_habits.nak_delay = 500 * OCHE_US};
+    struct pair *pair = open_pair(&options);
+    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 20 * PACKET);
+
+    (void)state;
+    pair->fate = lose_one;
+    assert_int_equal(oche_qp_post_send(pair->side[0].qp[0], &work), 0);
+    pair_run(pair, 100 * OCHE_US);
+    assert_true(seen.gap > 0);
+    oche_qp_fail(pair->side[1].qp[0], pair->now);
+    pair_run(pair, 2 * OCHE_MS);
+    assert_int_equal(seen.naks, 0);
+    pair_close(pair);
+}
+
+/* A timeout during nak_reaction repeats all; the wait's end then repeats nothing once more. */
+static void test_timeout_first(void **state)
+{
+    struct pair_options options = {.habits.nak_reaction = 70 * OCHE_MS};
+    struct pair *pair = open_pair(&options);
+
+    (void)state;
+    pair->fate = lose_one;
+    run(pair, OCHE_WORK_WRITE, 20);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, 1);
+    assert_int_equal(seen.passes, 2);
+    pair_close(pair);
+}
+
 static void test_nak_brings_cnp(void **state)
 {
     (void)state;
@@ -255,10 +287,11 @@ static void test_ect(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nak),         cmocka_unit_test(test_read),
-        cmocka_unit_test(test_late_packet), cmocka_unit_test(test_nak_brings_cnp),
-        cmocka_unit_test(test_scope),       cmocka_unit_test(test_cnp_delay),
-        cmocka_unit_test(test_ect),
+        cmocka_unit_test(test_nak),           cmocka_unit_test(test_read),
+        cmocka_unit_test(test_late_packet),   cmocka_unit_test(test_nak_brings_cnp),
+        cmocka_unit_test(test_scope),         cmocka_unit_test(test_cnp_delay),
+        cmocka_unit_test(test_ect),           cmocka_unit_test(test_failed),
+        cmocka_unit_test(test_timeout_first),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
