@@ -11,16 +11,24 @@
 #define INTERVAL       OCHE_SEC        /* and then */
 #define LONGEST_TRIP   (100 * OCHE_MS) /* longer ones are due to queues or stopped processes */
 
+/* The adapter's habits replace some parameters. */
+static void fit_adapter(struct oche_device *device)
+{
+    const struct oche_cc_scheme *cc = device->config.cc;
+
+    oche_nic_habits_fit(&device->habits, &cc->table, device->cc_params, cc->check);
+}
+
 static void fit(struct oche_device *device)
 {
     device->config.cc->advice->fit(device->cc_params, device->config.cc_free, &device->network);
-    oche_nic_habits_fit(&device->habits, &device->config.cc->table, device->cc_params);
+    fit_adapter(device);
 }
 
 void device_tune_at_open(struct oche_device *device)
 {
     device->tuning_at = OCHE_NEVER;
-    oche_nic_habits_fit(&device->habits, &device->config.cc->table, device->cc_params);
+    fit_adapter(device);
     device->network = (struct oche_cc_network){.line_rate_bps = device->config.line_rate_bps};
     if (device->config.cc->advice == NULL || device->config.cc->advice->fit == NULL)
         return;

@@ -30,8 +30,7 @@ bool oche_nic_start(struct oche_nic_habits *habits, const char *profile, struct 
 
     if (near != NULL)
         return oche_fail(error, "\"%.64s\" is no adapter; did you mean \"%s\"?", profile, near);
-    return oche_fail(error, "\"%.64s\" is no adapter; write one of %s, or a file ending in .yaml",
-                     profile, list);
+    return oche_fail(error, "\"%.64s\" is no adapter; write one of %s", profile, list);
 }
 
 static bool no_habit(const char *key, struct oche_error *error)
@@ -44,7 +43,8 @@ static bool no_habit(const char *key, struct oche_error *error)
     near = oche_nearest_word(key, names, oche_nic_habits_table.count);
     if (near != NULL)
         return oche_fail(error, "%.64s: adapters have no such habit; did you mean %s?", key, near);
-    return oche_fail(error, "%.64s: adapters have no such habit; `oche nic ideal` lists all", key);
+    return oche_fail(error, "%.64s: adapters have no such habit; `oche nic ideal --all` lists all",
+                     key);
 }
 
 bool oche_nic_set(struct oche_nic_habits *habits, const char *key, const char *value,

@@ -148,14 +148,32 @@ const char *oche_nic_habits_check(const struct oche_nic_habits *habits)
     return NULL;
 }
 
-bool oche_nic_habits_fit(const struct oche_nic_habits *habits, const struct oche_param_table *table,
-                         void *params)
+/*
+ * DCQCN's alpha is to become smaller only without CNPs, so its interval is above theirs, by a tenth
+ * in the paper. An adapter whose CNPs are farther apart has a longer one.
+ */
+static void fit_alpha(const struct oche_param_table *table, void *params, oche_time cnp_interval,
+                      const char *(*check)(const void *params))
+{
+    const struct oche_param *alpha = oche_param_find(table, "alpha_interval");
+
+    if (alpha != NULL && check != NULL && check(params) != NULL)
+        oche_param_set(alpha, params, (union oche_value){.u = cnp_interval + cnp_interval / 10});
+}
+
+bool oche_nic_habits_fit(struct oche_nic_habits *habits, const struct oche_param_table *table,
+                         void *params, const char *(*check)(const void *params))
 {
     const struct oche_param *param = oche_param_find(table, "cnp_interval");
 
-    if (param == NULL || habits->cnp_interval == OCHE_NEVER)
+    if (param == NULL)
         return false;
+    if (habits->cnp_interval == OCHE_NEVER) {
+        habits->cnp_interval = oche_param_get(param, params).u;
+        return false;
+    }
     oche_param_set(param, params,
                    (union oche_value){.u = habits->cnp_interval > 0 ? habits->cnp_interval : 1});
+    fit_alpha(table, params, habits->cnp_interval, check);
     return true;
 }

@@ -67,11 +67,12 @@ extern const struct oche_param_table oche_nic_habits_table;
 const char *oche_nic_habits_check(const struct oche_nic_habits *habits);
 
 /*
- * Sets the parameters of a congestion-control scheme, `params`, that the habits replace. Returns
- * true if it has changed one.
+ * Sets the parameters of a congestion-control scheme, `params`, that the habits replace; `check` is
+ * the scheme's, or NULL. Returns true if it has changed one. A cnp_interval that is left to the
+ * scheme becomes the scheme's.
  */
-bool oche_nic_habits_fit(const struct oche_nic_habits *habits, const struct oche_param_table *table,
-                         void *params);
+bool oche_nic_habits_fit(struct oche_nic_habits *habits, const struct oche_param_table *table,
+                         void *params, const char *(*check)(const void *params));
 
 OCHE_C_END
 

@@ -16,7 +16,8 @@ static bool ends_with(const char *text, const char *end)
 
 bool oche_names_file(const char *key)
 {
-    return ends_with(key, ".file") || ends_with(key, "_file");
+    /* an adapter's name is no file; if it names a file, the file is what counts */
+    return ends_with(key, ".file") || ends_with(key, "_file") || ends_with(key, ".nic");
 }
 
 static void mix(uint64_t *hash, const char *bytes, size_t count)

@@ -55,6 +55,7 @@ static bool read_entry(struct oche_world *world, uint32_t number, struct oche_er
         return oche_fail(error, "%s: is missing; `oche nic` lists adapters", key);
     if (!oche_nic_read(&nic->habits, params->nic, &why))
         return refuse(error, key, &why);
+    oche_host_add_habits(&world->config->hosts, &nic->habits);
     return oche_world_each_host(&world->topology, "nics", number, params->hosts, add_host, &entry,
                                 error);
 }
@@ -97,7 +98,7 @@ bool oche_world_fit_nics(struct oche_world *world, struct oche_error *error)
         const char *wrong = NULL;
 
         memcpy(own, params, cc->table.struct_bytes);
-        if (!oche_nic_habits_fit(&world->nics[i].habits, &cc->table, own)) {
+        if (!oche_nic_habits_fit(&world->nics[i].habits, &cc->table, own, cc->check)) {
             free(own);
             continue;
         }

@@ -96,29 +96,45 @@ static bool add_receiver(void *of, uint32_t host)
     return set_receiver(entry, host, &entry->world->config->receivers[entry->number], OCHE_NEVER);
 }
 
+/* Writes the key that names a host's adapter. */
+static void name_adapter(const struct oche_world *world, uint32_t host, char *key, size_t bytes)
+{
+    const struct oche_host_nic *own = world->nics_of != NULL ? world->nics_of[host] : NULL;
+
+    if (own == NULL)
+        snprintf(key, bytes, "host.nic");
+    else
+        snprintf(key, bytes, "nics[%u].nic", (unsigned)(own - world->nics) - 1);
+}
+
 /* Gives a host the receive path of its adapter. */
 static bool add_adapter(const struct entry *all, uint32_t host,
                         const struct oche_nic_habits *habits)
 {
     const struct oche_world *world = all->world;
-    const bool own = world->nics_of != NULL && world->nics_of[host] != NULL;
     const struct oche_receiver_params params = {.drain_bps = habits->drain_bps,
                                                 .buffer_bytes = habits->ingress_buffer_bytes,
                                                 .xoff_bytes = OCHE_NEVER,
                                                 .xon_bytes = OCHE_NEVER};
+    static const char without[] = "without it: ingress_buffer=0, drain_rate=0bps, "
+                                  "ingress_mark=never";
+    const char *name = world->topology.nodes[host].name;
     struct entry entry = *all;
     struct oche_error why;
+    char key[40];
 
     entry.error = &why;
+    name_adapter(world, host, key, sizeof(key));
     if (oche_world_mechanism(world->config, &oche_ib_credits) != NULL)
         return oche_fail(all->error,
-                         "%s: ingress_buffer of %s: links with credits have no PAUSE; add "
-                         "ingress_buffer=0, drain_rate=0bps and ingress_mark=never, or leave "
-                         "ib_credits out",
-                         own ? "nics" : "host.nic", world->topology.nodes[host].name);
-    return set_receiver(&entry, host, &params, habits->ingress_mark_bytes) ||
-           oche_fail(all->error, "%s: ingress_buffer of %s%s", own ? "nics" : "host.nic",
-                     world->topology.nodes[host].name, strchr(why.text, ':'));
+                         "%s: ingress_buffer of %s: links with credits have no PAUSE; %s", key,
+                         name, without);
+    if (set_receiver(&entry, host, &params, habits->ingress_mark_bytes))
+        return true;
+    return oche_fail(all->error,
+                     "%s: ingress_buffer of %s: %llu bytes are less than a packet and the headroom "
+                     "that PFC needs on its link; switch.pfc: false, or a larger one, or %s",
+                     key, name, (unsigned long long)habits->ingress_buffer_bytes, without);
 }
 
 /* The same for all hosts, unless they are in the list. */

@@ -72,7 +72,8 @@ static struct pair *open_pair(struct pair_options *options)
 
     if (options->cc == &oche_cc_dcqcn) {
         oche_param_defaults(&oche_cc_dcqcn.table, params);
-        oche_nic_habits_fit(&options->peer_habits, &oche_cc_dcqcn.table, params);
+        oche_nic_habits_fit(&options->peer_habits, &oche_cc_dcqcn.table, params,
+                            oche_cc_dcqcn.check);
         options->cc_params = params;
     }
     options->ack_timeout = 50 * OCHE_MS;
