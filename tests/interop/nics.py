@@ -31,7 +31,7 @@ CASES = [
     ("connectx-6-no-floor", 8, 7, 9.5, 0x81, (8, 8), "events"),
     ("connectx-6-no-floor", 12, 7, 147.0, 0x81, (8, 8), "peer"),
     ("connectx-5", 14, 3, 30.0, 0x81, (4, 4), "events"),
-    ("ideal", 12, 3, 268.4, 1, (16, 16), "peer"),  # 4 timeouts of 4 T
+    ("ideal", 12, 3, 268.4, 1, (4, 16), "peer"),  # four timeouts, of T to 4 T
 ]
 
 
