@@ -62,7 +62,7 @@ struct oche_timeouts_run {
     oche_time waited; /* in all since the last progress */
 };
 
-/* What a timer's expiry means. */
+/* Meanings of a timer's expiry. */
 enum oche_timeout {
     OCHE_TIMEOUT_REPEATS,  /* send again */
     OCHE_TIMEOUT_ADAPTIVE, /* the same, and another counter counts it (roce_adp_retrans) */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an adapter writes into vendor_err of a failed completion (docs/papers/nics.md#errors). The
+ * The vendor_err of failed completions, by adapter (docs/papers/nics.md#errors). The
  * ideal RNIC writes its own causes (core/qp/cause.h).
  */
 #ifndef OCHE_CORE_NIC_VENDOR_ERRORS_H

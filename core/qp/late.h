@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What adapters do later than the ideal RNIC (core/nic/habits.h): NAKs, repeats after a NAK or a
- * gap, CNPs; how they pace CNPs; and timeouts of their own. A queue pair has this state only if its
- * NIC has one of these habits (nic->late).
+ * Things that adapters do later than the ideal RNIC (core/nic/habits.h): NAKs, repeats after a NAK
+ * or a gap, CNPs; how they pace CNPs; and timeouts of their own. A queue pair has this state only
+ * if its NIC has one of these habits (nic->late).
  */
 #ifndef OCHE_CORE_QP_LATE_H
 #define OCHE_CORE_QP_LATE_H

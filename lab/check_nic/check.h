@@ -49,7 +49,7 @@ struct oche_nic_cnps {
     bool suppressed[2][OCHE_NIC_SCOPES]; /* the interval kept back at least one CNP */
 };
 
-/* What the adapters count, by NVIDIA's names, as the trace shows it. */
+/* Counters of adapters, by NVIDIA's names, as the trace shows them. */
 struct oche_nic_counters {
     uint64_t packet_seq_err;        /* NACKs that the sender acted on */
     uint64_t local_ack_timeout_err; /* restarts without a reason in the trace */
@@ -63,7 +63,7 @@ struct oche_nic_counters {
 /* Three answers to a question about an adapter. */
 enum oche_nic_answer { OCHE_ANSWER_NO, OCHE_ANSWER_YES, OCHE_ANSWER_EITHER };
 
-/* What the test makes us expect. */
+/* Properties of the test that the judges need. */
 struct oche_nic_expected {
     uint64_t packets; /* data packets of each stream, without repeats; 0: not known */
     bool cnps;        /* the receivers send CNPs */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What adapters do later (docs/papers/nics.md): NAKs and the repeats that they lead to, by exact
- * times; CNPs, by their number, scope and delay.
+ * Things that adapters do later (docs/papers/nics.md): NAKs and the repeats that they lead to, by
+ * exact times; CNPs, by their number, scope and delay.
  */
 #include "tests/support/test.h"
 
