@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What passed a switch in a test of an adapter: the packets in order, each with its stream and what
+ * Packets that passed a switch in a test of an adapter, in order, each with its stream and what
  * the switch did to it. The judges of this folder are pure functions over such an array; who makes
  * it (a run of the simulator, a capture) does not matter to them.
  */
@@ -18,7 +18,7 @@ enum oche_seen_kind {
     OCHE_SEEN_OTHER,
 };
 
-/* What the switch did to the packet; the numbers are Lumina's. */
+/* Actions of the switch on a packet; the numbers are Lumina's. */
 enum oche_seen_event {
     OCHE_SEEN_PASSED,
     OCHE_SEEN_DROPPED,
