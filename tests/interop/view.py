@@ -82,12 +82,30 @@ def check_files(folder, count):
         pairs.fail("folder", oct(mode), names, "have", [oct(mode) for mode in modes])
 
 
-def check_json(stat_of, client, server):
-    """Two snapshots some time apart: the counters' increase must agree with the rates."""
-    lines = [json.loads(line) for line in
-             stat_of.said("--json", "-q", "-w", "0.6", "-n", "3").splitlines()]
+def snapshots(stat_of):
+    """Two increases, each over 0.6 s, in three lines. On a busy machine a program may have had no
+    processor for as long, and then its increase is over nothing: those are asked for again."""
+
+    def is_late(line):
+        return any(device["over_s"] < 0.2 for process in line["processes"]
+                   for device in process["devices"])
+
+    lines = []
+
+    def are_there():
+        lines[:] = [json.loads(line) for line in
+                    stat_of.said("--json", "-q", "-w", "0.6", "-n", "3").splitlines()]
+        return len(lines) != 3 or not is_late(lines[-1])
+
+    until("all programs write their counters", are_there, 40)
     if len(lines) != 3:
         pairs.fail(len(lines), "lines of JSON")
+    return lines
+
+
+def check_json(stat_of, client, server):
+    """Two snapshots some time apart: the counters' increase must agree with the rates."""
+    lines = snapshots(stat_of)
     for which, address, direction in ((client, pairs.CLIENT, "send"),
                                       (server, pairs.SERVER, "receive")):
         found = [process for process in lines[-1]["processes"] if process["pid"] == which.pid]
@@ -98,7 +116,7 @@ def check_json(stat_of, client, server):
         rate = device[direction + "_bps"]
         if device["address"] != address or process["command"] != "ib_write_bw" or \
                 "ib_write_bw -D" not in process["arguments"] or device["stale"] or \
-                device["congestion_control"] != "dart" or not 0.2 < device["over_s"] < 5 or \
+                device["congestion_control"] != "dart" or not 0.2 <= device["over_s"] < 10 or \
                 counted == 0 or abs(rate - counted * 8 / device["over_s"]) > rate / 1000:
             pairs.fail(direction, process)
         pair = device["qps"]
