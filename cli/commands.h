@@ -8,6 +8,7 @@
 #define OCHE_CLI_COMMANDS_H
 
 int oche_cmd_buffers(int argc, char **argv);
+int oche_cmd_check_nic(int argc, char **argv);
 int oche_cmd_exec(int argc, char **argv);
 int oche_cmd_fault(int argc, char **argv);
 int oche_cmd_fluid(int argc, char **argv);

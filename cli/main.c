@@ -38,6 +38,8 @@ static const struct command {
     {"buffers", NOT_IN_KIT(oche_cmd_buffers),
      "divide a switch's memory; check a scenario's switches"},
     {"nic", NOT_IN_KIT(oche_cmd_nic), "show what is known of real RDMA adapters"},
+    {"check-nic", NOT_IN_KIT(oche_cmd_check_nic),
+     "test how an adapter behaves, simulated or in a capture"},
     {"exec", oche_cmd_exec, "run a program on a user-space RDMA device"},
     {"fault", oche_cmd_fault, "make faults in the running programs of `oche exec`"},
     {"stat", oche_cmd_stat, "show the running programs of `oche exec`: rates, losses, marks"},

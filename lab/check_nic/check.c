@@ -43,6 +43,12 @@ static int compare(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+static void sort(struct oche_nic_samples *samples)
+{
+    if (samples->count > 0)
+        qsort(samples->list, samples->count, sizeof(oche_time), compare);
+}
+
 /* Measures from each lost packet to the next one with its PSN. */
 void oche_nic_measure_resending(const struct oche_nic_case *of, uint32_t stream)
 {
@@ -87,9 +93,8 @@ void oche_check_nic(const struct oche_nic_trace *trace, const struct oche_nic_ex
     oche_nic_judge_cnps(&of);
     for (int reads = 0; reads < 2; reads++)
         for (int i = 0; i < OCHE_LATENCIES; i++)
-            if (check->latencies[reads][i].count > 0)
-                qsort(check->latencies[reads][i].list, check->latencies[reads][i].count,
-                      sizeof(oche_time), compare);
+            sort(&check->latencies[reads][i]);
+    sort(&check->cnps.delays);
 }
 
 void oche_nic_check_free(struct oche_check_nic *check)
@@ -97,6 +102,7 @@ void oche_nic_check_free(struct oche_check_nic *check)
     for (int reads = 0; reads < 2; reads++)
         for (int i = 0; i < OCHE_LATENCIES; i++)
             free(check->latencies[reads][i].list);
+    free(check->cnps.delays.list);
 }
 
 const char *oche_nic_judge_name(enum oche_nic_judge judge)

@@ -47,6 +47,7 @@ struct oche_nic_cnps {
     bool fits[2][OCHE_NIC_SCOPES];
     uint64_t expected[2][OCHE_NIC_SCOPES];
     bool suppressed[2][OCHE_NIC_SCOPES]; /* the interval kept back at least one CNP */
+    struct oche_nic_samples delays;      /* from a mark that nothing is pending for to the CNP */
 };
 
 /* Counters of adapters, by NVIDIA's names, as the trace shows them. */

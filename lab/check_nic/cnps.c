@@ -108,6 +108,29 @@ static void count(const struct oche_nic_case *of)
     of->check->counters.np_ecn_marked_roce_packets = cnps->marks;
 }
 
+/* Measures from marks to their CNPs: of marks that come while a CNP is due, from the first. */
+static void measure_delays(const struct oche_nic_case *of)
+{
+    const struct oche_nic_trace *trace = of->trace;
+    oche_time *due = calloc(trace->stream_count + 1, sizeof(*due));
+
+    OCHE_GOT(due != NULL);
+    for (uint32_t i = 0; i < trace->stream_count; i++)
+        due[i] = OCHE_NEVER;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct oche_seen_packet *packet = &trace->packets[i];
+
+        if (is_mark(packet) && due[packet->stream] == OCHE_NEVER) {
+            due[packet->stream] = packet->when;
+        } else if (packet->kind == OCHE_SEEN_CNP) {
+            if (due[packet->stream] != OCHE_NEVER)
+                oche_nic_sample(&of->check->cnps.delays, packet->when - due[packet->stream]);
+            due[packet->stream] = OCHE_NEVER;
+        }
+    }
+    free(due);
+}
+
 /* True if a hypothesis about NACKs that the test allows fits some scope. */
 static bool fits_at_all(const struct oche_nic_case *of)
 {
@@ -141,6 +164,7 @@ void oche_nic_judge_cnps(const struct oche_nic_case *of)
     for (int with = 0; with < 2; with++)
         for (unsigned scope = OCHE_NIC_SCOPES; scope-- > 0;)
             over[with] = compare(of, with, scope); /* the last one is of queue pairs */
+    measure_delays(of);
     if (!of->expected->cnps) {
         none_expected(of);
         return;

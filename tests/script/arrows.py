@@ -65,6 +65,7 @@ ARROWS = {
     "rogue": ["rogue/", "core/base.h", "core/param.h", "core/wire/bytes.h"],
     "rogue/verbs": ["rogue/", "params/", "core/base.h", "core/param.h", "core/wire/"],
     "lab": ["lab/", "sim/", "fluid/", "store/", "core/", "params/"],
+    "lab/check_nic": ["lab/check_nic/", "sim/", "fabric/", "core/", "params/"],
     "fluid": ["fluid/", "core/"],
     "cli": ["cli/", "lab/", "fluid/", "core/", "fabric/", "sim/", "device/", "store/", "report/",
             "rogue/", "params/"],

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`oche check-nic` in the simulator: all adapters and verbs get right verdicts; what was delayed is
+measured, and a profile that is written from it behaves as what it was made from; wrong files and
+arguments get one line that names the place, and no profile is left behind.
+
+Environment: OCHE, SOURCE.
+"""
+import json
+import os
+import sys
+import tempfile
+
+from checks import check, must, report, run_program
+
+OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
+LUMINA = os.path.join(SOURCE, "scenarios", "lumina")
+HABITS = ("ideal,nak_delay=5us,nak_reaction=20us,cnp_delay=3us,nak_brings_cnp=true,"
+          "cnp_interval=4us,read_nak_delay=7us")
+
+TEST = """requester: {nic: {type: CX6}}
+responder: {nic: {type: CX6}}
+traffic:
+  num-qps: 2
+  rdma-verb: write
+  num-msgs-per-qp: 3
+  mtu: 1024
+  message-size: 4096
+  data-pkt-events:
+  - {qpn: 0, psn: 1, type: drop, iter: 1}
+"""
+# What is replaced in TEST, by what, and what the line must contain.
+WRONG = [
+    ("type: CX6}}\nresponder", "type: CX9}}\nresponder",
+     'wrong.yaml:1: requester.nic.type: "CX9" is no adapter'),
+    ("responder: {nic: {type: CX6}}\n", "", "responder: is missing"),
+    ("responder: {nic: {type: CX6}}", "responder: {nic: {typ: CX6}}", "did you mean type?"),
+    ("responder: {nic: {type: CX6}}", "responder: {nic: 5}", "responder.nic: is no map"),
+    ("requester", "sender: 1\nrequester", "sender: a test of Lumina has no such key"),
+    ("  num-qps: 2\n", "", "traffic.num-qps: is missing"),
+    ("num-qps: 2", "num-qps: 0", "num-qps"),
+    ("num-qps", "num-qp", "did you mean num-qps?"),
+    ("rdma-verb: write", "rdma-verb: atomic", "rdma-verb"),
+    ("rdma-verb: write", "rdma-verb: send_read", "judged in captures alone"),
+    ("  num-qps", "  barrier-sync: true\n  num-qps", "traffic.barrier-sync"),
+    ("  num-qps", "  min-retransmit-timeout: 0\n  num-qps", "waits for ever"),
+    ("  num-qps", "  min-retransmit-timeout: 32\n  num-qps", "min-retransmit-timeout"),
+    ("mtu: 1024", "mtu: 1500", "wrong.yaml:7: traffic.mtu: is no MTU"),
+    ("message-size: 4096", "message-size: 4KB", "message-size"),
+    ("psn: 1", "psn: 12", "only 12 packets"),
+    ("qpn: 0", "qpn: 2", "only 2 queue pairs"),
+    ("type: drop", "type: delay", "by: is missing"),
+    ("type: drop", "type: duplicate", "none of Lumina's"),
+    ("  num-qps", "  tx-depth: 2\n  num-qps", "only ecn is possible"),
+    ("traffic:", "switch: {port-speed: 12G}\ntraffic:", "is no speed of a port"),
+    ("traffic:", "rewrite-udp-dst-port: 0\ntraffic:", "rewrite-udp-dst-port"),
+    ("requester: {nic: {type: CX6}}", "requester: {nic: {type: CX6}, roce-parameters: "
+     "{dcqcn-rp-enable: maybe}}", "dcqcn-rp-enable"),
+]
+
+
+def check_nic(*options, **more):
+    return run_program(OCHE, "check-nic", *options, timeout=120, **more)
+
+
+def result_of(*options, status=0):
+    done = check_nic("--json", *options)
+    must(done.returncode == status and not done.stderr, options, done.returncode,
+         done.stdout[:2000], done.stderr)
+    return json.loads(done.stdout)
+
+
+def verdict(result, judge):
+    return next(row["verdict"] for row in result["verdicts"] if row["judge"] == judge)
+
+
+def median_of(result, latency):
+    return next(row["median_ns"] for row in result["latencies"] if row["latency"] == latency)
+
+
+def check_adapters():
+    """Every adapter here follows Go-Back-N, whatever else it does."""
+    listed = run_program(OCHE, "nic").stdout.split("\n\n")[0]
+    for nic in [line.split()[0] for line in listed.splitlines()] + ["CX4", "E810"]:
+        for name in ("write", "read"):
+            result = result_of(os.path.join(LUMINA, name + ".yaml"), "--nic", nic)
+            judges = ("go-back-N sender", "go-back-N receiver") if name == "write" else \
+                ("READ responder", "READ requester")
+            check(all(verdict(result, judge) == "right" for judge in judges) and
+                  result["events"]["happened"] == 7, nic, name, result["verdicts"])
+
+
+def check_counts():
+    """What is known of the test without its run: counters, marks, repeated packets."""
+    result = result_of(os.path.join(LUMINA, "write.yaml"))
+    counters = result["counters"]
+    check(counters["packet_seq_err"] == 4 and counters["out_of_sequence"] == 4 and
+          counters["local_ack_timeout_err"] == 1 and
+          counters["np_ecn_marked_roce_packets"] == 2, counters)
+    check(result["cnps"]["nacks"] == 4 and result["cnps"]["sent"] == 5, result["cnps"])
+    quiet = result_of(os.path.join(LUMINA, "write.yaml"), "--nic", "CX4")  # its NACKs bring no CNP
+    check(quiet["cnps"]["sent"] == 2, quiet["cnps"])
+    again = result_of(os.path.join(LUMINA, "read.yaml"))
+    check(again["counters"]["duplicate_request"] == 5, again["counters"])
+
+
+def check_profile(folder):
+    test, out = os.path.join(LUMINA, "write.yaml"), os.path.join(folder, "seen.yaml")
+    first = result_of(test, "--nic", HABITS, "--profile", out)
+    second = result_of(test, "--nic", out)
+    for latency, ns in (("NACK generation", 5000), ("NACK reaction", 20000),
+                        ("CNP after its mark", 3000)):
+        check(ns < median_of(first, latency) < ns + 400, latency, median_of(first, latency))
+        check(abs(median_of(first, latency) - median_of(second, latency)) < 20, latency,
+              median_of(second, latency))
+    check(first["cnps"]["sent"] == second["cnps"]["sent"], first["cnps"], second["cnps"])
+    shown = run_program(OCHE, "nic", out).stdout
+    for words in ("nak_delay                        5us", "nak_reaction                     20us",
+                  "nak_brings_cnp                   true"):
+        check(words in shown, words, "is not in", shown)
+    reads = os.path.join(folder, "reads.yaml")
+    result_of(os.path.join(LUMINA, "read.yaml"), "--nic", HABITS, "--profile", reads)
+    check("read_nak_delay                   7us" in run_program(OCHE, "nic", reads).stdout,
+          "the profile of a READ")
+    # A delay of the link is no delay of the adapter.
+    far = os.path.join(folder, "far.yaml")
+    result_of(test, "--nic", HABITS, "--delay=3us", "--profile", far)
+    check("nak_delay                        5us" in run_program(OCHE, "nic", far).stdout,
+          "the profile at long links")
+    refused = check_nic(test, "--profile", os.path.join(folder, "none", "out.yaml"))
+    check(refused.returncode == 2 and refused.stderr.count("\n") == 1, refused.stderr)
+
+
+def check_wrong(folder):
+    path, out = os.path.join(folder, "wrong.yaml"), os.path.join(folder, "out.yaml")
+    for old, new, words in WRONG:
+        must(old in TEST, old)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(TEST.replace(old, new, 1))
+        done = check_nic("wrong.yaml", "--profile", "out.yaml", cwd=folder)
+        check(done.returncode == 2 and not done.stdout and done.stderr.count("\n") == 1 and
+              words in done.stderr and not os.path.exists(out), repr(new), "gets", done.stderr,
+              done.stdout)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(TEST)
+    check(check_nic(path).returncode == 0, "the right one")
+    for options in ([], ["none.yaml"], [path, path], [path, "--behind-events"],
+                    [path, "--pcap", path], [path, "--pcap", "none"], [path, "--nic", "none"],
+                    [path, "--delay", "0"], [path, "--delay", "5"], [folder]):
+        done = check_nic(*options)
+        check(done.returncode == 2 and not done.stdout and done.stderr.count("\n") == 1, options,
+              done.returncode, done.stderr)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        check_adapters()
+        check_counts()
+        check_profile(folder)
+        check_wrong(folder)
+    return report()
+
+
+sys.exit(main())
