@@ -10,6 +10,10 @@ static const struct oche_nic_cell cells[] = {
      {.u = true},
      OCHE_EVIDENCE_MEASURED,
      "Incast benchmark report: 116,579 CNPs without a marked packet"},
+    {"slow_restart",
+     {.u = true},
+     OCHE_EVIDENCE_MEASURED,
+     "Incast benchmark report: as many roce_slow_restart_cnps as roce_adp_retrans"},
 };
 
 const struct oche_nic_profile oche_nic_connectx7 = {

@@ -91,6 +91,11 @@ static const struct oche_param rows[] = {
      .help = "from a gap in READ responses until the requester asks again"},
     {OCHE_PARAM(row, nak_brings_cnp), OCHE_IS_BOOL(false), .where = "nics.md#cnps",
      .help = "a NAK for a gap brings a CNP, paced as others"},
+    {OCHE_PARAM(row, slow_restart), OCHE_IS_BOOL(false), .where = "nics.md#slow-restart",
+     .help = "an ACK timeout lowers the queue pair's rate as a CNP does"},
+    {OCHE_PARAM(row, checks_each_packet), OCHE_IS_BOOL(false), .where = "nics.md#errors",
+     .help = "a WRITE across the end of a memory region writes the packets before the end; false: "
+             "it writes nothing"},
     {OCHE_PARAM(row, cnp_interval), OCHE_IS_TIME(OCHE_NEVER, 0, OCHE_SEC), .automatic = true,
      .where = "nics.md#cnps",
      .help = "least time between two CNPs; auto: the congestion control's cnp_interval"},

@@ -36,6 +36,14 @@ struct oche_nic_habits {
     oche_time nak_delay, nak_reaction;
     oche_time read_nak_delay; /* from a gap in READ responses to the repeated request */
     bool nak_brings_cnp;      /* a NAK for a gap brings a CNP, paced as others */
+    /* An ACK timeout lowers the sender's rate as a CNP does; NVIDIA counts it as a CNP. */
+    bool slow_restart;
+    /*
+     * A WRITE's packets are checked against the memory region one by one, so that the packets
+     * before the region's end are written; false: the first packet is refused if the WRITE does not
+     * fit.
+     */
+    bool checks_each_packet;
     /*
      * Least time between two CNPs, in place of the congestion control's cnp_interval if it has such
      * a parameter; OCHE_NEVER: the congestion control's. With a scope above the queue pair CNPs

@@ -16,6 +16,7 @@
 #include "core/qp/scheduler.h"
 #include "core/qp/send/pieces.h"
 #include "core/qp/timers.h"
+#include "core/wire/cnp.h"
 
 /* ---- state by peer ---- */
 
@@ -280,6 +281,17 @@ void congestion_cnp(struct oche_qp *qp, const struct oche_packet *packet, oche_t
         return;
     qp->nic->cc->cnp(&qp->flow, now, packet);
     congestion_apply(qp, now);
+}
+
+void congestion_slow_restart(struct oche_qp *qp, oche_time now)
+{
+    const struct oche_nic_habits *habits = qp->nic->config.habits;
+    struct oche_packet cnp = {.when = now};
+
+    if (habits == NULL || !habits->slow_restart)
+        return;
+    oche_cnp_fill(&cnp, qp->qpn, 0, false);
+    congestion_cnp(qp, &cnp, now);
 }
 
 void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)

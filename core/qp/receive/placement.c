@@ -285,8 +285,10 @@ static enum placement write_ok(const struct oche_qp *qp, const struct oche_packe
 {
     bool may = rcv(qp)->access & OCHE_ACCESS_REMOTE_WRITE;
 
-    if (may && packet->reth.dma_length > 0)
-        may = region_check_remote(qp, packet->reth.rkey, packet->reth.va, packet->reth.dma_length,
+    const uint64_t bytes = region_bytes_to_check(qp, packet, oche_opcode(packet->opcode));
+
+    if (may && bytes > 0)
+        may = region_check_remote(qp, packet->reth.rkey, packet->reth.va, bytes,
                                   OCHE_ACCESS_REMOTE_WRITE) != NULL;
     return may ? PLACEMENT_KEPT : PLACEMENT_WRONG;
 }

@@ -115,4 +115,17 @@ struct response *response_head(const struct oche_qp *qp);
 /* Returns the ACK syndrome that tells the peer how many receives are posted. */
 uint8_t response_credit_syndrome(const struct oche_qp *qp);
 
+/* Returns how many bytes of a request the region is checked for when this packet arrives. */
+static inline uint64_t region_bytes_to_check(const struct oche_qp *qp,
+                                             const struct oche_packet *packet,
+                                             const struct oche_opcode_row *row)
+{
+    const struct oche_nic_habits *habits = qp->nic->config.habits;
+
+    if (OCHE_UNLIKELY(habits != NULL && habits->checks_each_packet) &&
+        row->operation == OCHE_OPERATION_WRITE)
+        return packet->payload_bytes;
+    return packet->reth.dma_length;
+}
+
 #endif

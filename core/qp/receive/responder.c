@@ -321,7 +321,7 @@ static inline enum verdict check_access(struct arrival *a)
         return window_may_invalidate(a->qp, packet->imm) ? GO : BAD_ACCESS;
     uint32_t access = needs_access[a->row->operation];
     bool atomic = a->row->flags & OCHE_OP_HAS(ATOMIC);
-    uint64_t bytes = atomic ? 8 : packet->reth.dma_length;
+    uint64_t bytes = atomic ? 8 : region_bytes_to_check(a->qp, packet, a->row);
     if ((rcv(a->qp)->access & access) != access)
         return BAD_REQUEST;
     if (bytes == 0)

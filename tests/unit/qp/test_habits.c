@@ -2,10 +2,13 @@
 /*
  * Habits of some RNICs (rogue.md#habits): a rate limit takes effect late, messages are resent one
  * at a time, ACK timeouts have fixed values; or the ACK timer begins anew at each packet
- * (error-recovery.md#l10).
+ * (error-recovery.md#l10). Memory is checked packet by packet; a timeout counts as a CNP (nics.md).
  */
 #include "tests/support/test.h"
 
+#include <string.h>
+
+#include "core/cc/dcqcn.h"
 #include "core/recovery/go_back_n.h"
 #include "core/recovery/selective_repeat.h"
 #include "tests/support/pair.h"
@@ -232,12 +235,113 @@ static void test_progress_restarts(void **state)
     }
 }
 
+static enum pair_fate lose_second(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    static oche_time lost;
+
+    if (from != 0 || packet->psn != 1 || (seen.count > 2 && lost != 0))
+        return PAIR_PASS;
+    lost = pair->now;
+    return PAIR_DROP;
+}
+
+/* Returns how many bytes a WRITE that crosses the region's end has written. */
+static uint32_t written_across(const struct pair_options *options, uint32_t bytes, uint32_t inside,
+                               bool loses)
+{
+    struct pair *pair = pair_open(options);
+    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 0, 0, PAIR_MEMORY - inside, bytes);
+    uint8_t *end = pair->side[1].memory + PAIR_MEMORY - inside;
+    uint32_t written = 0;
+
+    seen.count = 0;
+    pair->tap = note;
+    if (loses)
+        pair->fate = lose_second;
+    memset(pair->side[0].memory, 0x5a, bytes);
+    memset(end, 0, inside);
+    assert_int_equal(oche_qp_post_send(pair->side[0].qp[0], &work), 0);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 0, OCHE_STATUS_REMOTE_ACCESS);
+    while (written < inside && end[written] == 0x5a)
+        written++;
+    for (uint32_t i = written; i < inside; i++)
+        assert_int_equal(end[i], 0);
+    pair_close(pair);
+    return written;
+}
+
+/* Adapters check each packet of a WRITE: those before the region's end are written. */
+static void test_region_end(void **state)
+{
+    static const struct oche_recovery_scheme *const schemes[] = {&oche_recovery_go_back_n,
+                                                                 &oche_recovery_selective_repeat};
+
+    static uint64_t params[OCHE_COUNT_OF(schemes)][64];
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(schemes); i++)
+        for (int loses = 0; loses < 2; loses++) {
+            struct pair_options options = {
+                .recovery = schemes[i], .own_recovery_params = params[i], .extensions = true};
+
+            oche_param_defaults(&schemes[i]->table, params[i]);
+
+            assert_int_equal(written_across(&options, 4 * PACKET, 2 * PACKET, loses), 0);
+            options.peer_habits.checks_each_packet = true;
+            assert_int_equal(written_across(&options, 4 * PACKET, 2 * PACKET, loses), 2 * PACKET);
+            assert_int_equal(written_across(&options, 4 * PACKET, 2 * PACKET + 100, loses),
+                             2 * PACKET);
+            if (!loses)
+                assert_int_equal(written_across(&options, 64, 32, false), 0);
+        }
+}
+
+static enum pair_fate lose_first(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    return from == 0 && packet->psn == 0 && seen.count <= 1 ? PAIR_DROP : PAIR_PASS;
+}
+
+/* A timeout lowers the rate as a CNP does; without the habit it does not. */
+static void test_slow_restart(void **state)
+{
+    static uint64_t params[128];
+
+    (void)state;
+    oche_param_defaults(&oche_cc_dcqcn.table, params);
+    for (int habit = 0; habit < 2; habit++) {
+        struct pair_options options = {
+            .cc = &oche_cc_dcqcn, .cc_params = params, .habits.slow_restart = habit != 0};
+        struct pair *pair = pair_open(&options);
+        const uint64_t line_bps = oche_qp_rate_bps(pair->side[0].qp[0]);
+        uint64_t after_bps;
+
+        seen.count = 0;
+        pair->tap = note;
+        pair->fate = lose_first;
+        post(pair, 1);
+        while (oche_nic_stats(pair->side[0].nic)->timeouts == 0)
+            assert_true(pair_step(pair, OCHE_SEC));
+        after_bps = oche_qp_rate_bps(pair->side[0].qp[0]);
+        if (habit)
+            assert_true(after_bps < line_bps * 3 / 4);
+        else
+            assert_true(after_bps == line_bps);
+        assert_int_equal(oche_nic_stats(pair->side[0].nic)->cnps_received, 0); /* none came */
+        pair_run_quiet(pair);
+        pair_expect(pair, 0, 0, OCHE_STATUS_SUCCESS);
+        pair_close(pair);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limiter_lag),       cmocka_unit_test(test_one_verb_at_a_time),
         cmocka_unit_test(test_own_timeouts),      cmocka_unit_test(test_timed_from_last_packet),
-        cmocka_unit_test(test_progress_restarts),
+        cmocka_unit_test(test_progress_restarts), cmocka_unit_test(test_region_end),
+        cmocka_unit_test(test_slow_restart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
