@@ -20,8 +20,7 @@ struct options {
 /* An adapter that was named: a profile, with more values, or a file. */
 struct adapter {
     const char *name;
-    const struct oche_nic_profile *profile; /* NULL: only values, of a file or of the user's */
-    struct oche_nic_habits habits;
+    struct oche_nic_facts facts;
 };
 
 static const struct argp_option option_table[] = {
@@ -83,41 +82,52 @@ static int list(void)
 static const struct oche_nic_cell *cell_of(const struct adapter *adapter,
                                            const struct oche_param *param)
 {
+    const struct oche_nic_profile *like = adapter->facts.like;
     const struct oche_nic_cell *cell =
-        adapter->profile != NULL ? oche_nic_profile_cell(adapter->profile, param->name) : NULL;
+        like != NULL ? oche_nic_profile_cell(like, param->name) : NULL;
 
-    return cell != NULL && cell->value.u == oche_param_get(param, &adapter->habits).u ? cell : NULL;
+    return cell != NULL && cell->value.u == oche_param_get(param, &adapter->facts.habits).u ? cell
+                                                                                            : NULL;
 }
 
-static void print_row(const struct adapter *adapter, const struct oche_param *param,
-                      const struct oche_nic_habits *ideal)
+/* Writes how well the value of a habit is known, and from where. */
+static void print_known(const struct adapter *adapter, size_t row, bool differs)
 {
-    const struct oche_nic_cell *cell = cell_of(adapter, param);
-    const bool differs = !same(param, &adapter->habits, ideal);
-    char text[OCHE_VALUE_BYTES];
+    const struct oche_nic_fact *fact = &adapter->facts.facts[row];
+    const struct oche_nic_cell *cell = cell_of(adapter, &oche_nic_habits_table.params[row]);
 
-    value_of(param, &adapter->habits, text, sizeof(text));
-    printf("%-32s %-12s %s%s%s\n", param->name, text,
-           cell != NULL ? oche_evidence_name(cell->evidence)
-           : differs    ? "yours"
-                        : "not known; as ideal",
-           cell != NULL ? ": " : "", cell != NULL ? cell->source : "");
+    if (fact->given)
+        printf("%s%s%s\n",
+               fact->evidence >= 0 ? oche_evidence_name((enum oche_evidence)fact->evidence)
+                                   : "yours",
+               fact->source[0] != '\0' ? ": " : "", fact->source);
+    else if (cell != NULL)
+        printf("%s: %s\n", oche_evidence_name(cell->evidence), cell->source);
+    else
+        printf("%s\n", differs ? "yours" : "not known; as ideal");
 }
 
 static int print_one(const struct adapter *adapter, bool all)
 {
+    const struct oche_nic_habits *habits = &adapter->facts.habits;
+    const char *title = adapter->facts.title;
     struct oche_nic_habits ideal;
     size_t shown = 0;
 
+    if (title[0] == '\0' && adapter->facts.like != NULL)
+        title = adapter->facts.like->title;
     oche_param_defaults(&oche_nic_habits_table, &ideal);
-    printf("%s%s%s\n\n", adapter->name, adapter->profile != NULL ? ": " : "",
-           adapter->profile != NULL ? adapter->profile->title : "");
+    printf("%s%s%s\n\n", adapter->name, title[0] != '\0' ? ": " : "", title);
     for (size_t i = 0; i < oche_nic_habits_table.count; i++) {
         const struct oche_param *param = &oche_nic_habits_table.params[i];
+        const bool differs = !same(param, habits, &ideal);
+        char text[OCHE_VALUE_BYTES];
 
-        if (!all && same(param, &adapter->habits, &ideal) && cell_of(adapter, param) == NULL)
+        if (!all && !differs && !adapter->facts.facts[i].given && cell_of(adapter, param) == NULL)
             continue;
-        print_row(adapter, param, &ideal);
+        value_of(param, habits, text, sizeof(text));
+        printf("%-32s %-12s ", param->name, text);
+        print_known(adapter, i, differs);
         shown++;
     }
     if (shown < oche_nic_habits_table.count)
@@ -142,13 +152,13 @@ static int print_both(const struct adapter *a, const struct adapter *b, bool all
         const struct oche_param *param = &oche_nic_habits_table.params[i];
         char text[OCHE_VALUE_BYTES];
 
-        differ += !same(param, &a->habits, &b->habits);
-        if (!all && same(param, &a->habits, &b->habits))
+        differ += !same(param, &a->facts.habits, &b->facts.habits);
+        if (!all && same(param, &a->facts.habits, &b->facts.habits))
             continue;
         oche_table_cell(table, "%s", param->name);
-        value_of(param, &a->habits, text, sizeof(text));
+        value_of(param, &a->facts.habits, text, sizeof(text));
         oche_table_cell(table, "%s", text);
-        value_of(param, &b->habits, text, sizeof(text));
+        value_of(param, &b->facts.habits, text, sizeof(text));
         oche_table_cell(table, "%s", text);
     }
     if (differ == 0 && !all)
@@ -162,17 +172,13 @@ static int print_both(const struct adapter *a, const struct adapter *b, bool all
 /* Reads an adapter; refuses one that is wrong. */
 static void read_adapter(struct adapter *adapter, const char *text)
 {
-    const size_t length = strcspn(text, ",");
     struct oche_error error;
-    char name[64];
 
     adapter->name = text;
-    if (!oche_nic_read(&adapter->habits, text, &error)) {
+    if (!oche_nic_read_facts(&adapter->facts, text, &error)) {
         oche_print_error("oche nic: %s", error.text);
         exit(2);
     }
-    snprintf(name, sizeof(name), "%.*s", (int)length, text);
-    adapter->profile = length < sizeof(name) ? oche_nic_profile_find(name) : NULL;
 }
 
 int oche_cmd_nic(int argc, char **argv)

@@ -42,6 +42,9 @@ static void print_setting(const struct oche_outcome *outcome, FILE *out)
         fprintf(out, ", %s %s", outcome->scheme,
                 outcome->scheme_preset == OCHE_PRESET_PAPER ? "by its paper"
                                                             : "as in equipment in use");
+    if (outcome->adapter[0] != '\0' || outcome->adapters)
+        fprintf(out, ", adapters %s%s", outcome->adapter[0] != '\0' ? outcome->adapter : "ideal",
+                outcome->adapters ? " and the list nics" : "");
     fputc('\n', out);
     if (outcome->load.known)
         fputs("load and use of links: ", out);

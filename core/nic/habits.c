@@ -130,6 +130,18 @@ static const struct oche_param rows[] = {
 
 const struct oche_param_table oche_nic_habits_table = OCHE_PARAM_TABLE(rows, row);
 
+/* True if a field of an adaptive profile is not at its default. */
+static bool has_profile(const struct oche_nic_habits *habits)
+{
+    const size_t from = offsetof(struct oche_nic_habits, timeouts.profile);
+
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++)
+        if (rows[i].offset >= from && rows[i].offset < from + sizeof(habits->timeouts.profile) &&
+            oche_param_get(&rows[i], habits).u != rows[i].preset.u)
+            return true;
+    return false;
+}
+
 const char *oche_nic_habits_check(const struct oche_nic_habits *habits)
 {
     const struct oche_adaptive_profile *profile = &habits->timeouts.profile;
@@ -138,8 +150,17 @@ const char *oche_nic_habits_check(const struct oche_nic_habits *habits)
         return "cnp_scope: needs a cnp_interval; give one, or leave it out";
     if ((habits->ingress_buffer_bytes > 0) != (habits->drain_bps > 0))
         return "drain_rate: belongs together with ingress_buffer; give both, or none";
+    if (habits->ingress_mark_bytes != OCHE_NEVER && habits->ingress_buffer_bytes == 0)
+        return "ingress_mark: has no effect without ingress_buffer; give it, or leave this out";
+    if (habits->timeouts.min_ack_timeout_limit_disabled &&
+        habits->timeouts.kind != OCHE_TIMEOUTS_CONNECTX6)
+        return "min_ack_timeout_limit_disabled: has no effect without timeouts: connectx-6; set "
+               "that, or leave this out";
     if (habits->timeouts.kind != OCHE_TIMEOUTS_PROFILE)
-        return NULL;
+        return has_profile(habits) ? "timeouts: the fields of an adaptive profile (time_base, "
+                                     "range_num, …) have no "
+                                     "effect unless this is adaptive; set it, or leave them out"
+                                   : NULL;
     if (profile->range_num > 0 && profile->start_range_index >= profile->range_num)
         return "start_range_index: there is no such range; below range_num";
     for (uint64_t i = 1; i < profile->range_num; i++)

@@ -283,17 +283,6 @@ void congestion_cnp(struct oche_qp *qp, const struct oche_packet *packet, oche_t
     congestion_apply(qp, now);
 }
 
-void congestion_slow_restart(struct oche_qp *qp, oche_time now)
-{
-    const struct oche_nic_habits *habits = qp->nic->config.habits;
-    struct oche_packet cnp = {.when = now};
-
-    if (habits == NULL || !habits->slow_restart)
-        return;
-    oche_cnp_fill(&cnp, qp->qpn, 0, false);
-    congestion_cnp(qp, &cnp, now);
-}
-
 void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     struct oche_cc_reply reply = {0};
@@ -333,8 +322,22 @@ void congestion_read_acked(struct oche_qp *qp, const struct oche_packet *packet,
     tell_acked(qp, packet, acked_bytes, pieces_slack_bytes(qp), rtt, now);
 }
 
+/* After an ACK timeout: the congestion control hears a CNP if the adapter has that habit. */
+static void slow_restart(struct oche_qp *qp, oche_time now)
+{
+    const struct oche_nic_habits *habits = qp->nic->config.habits;
+    struct oche_packet cnp = {.when = now};
+
+    if (habits == NULL || !habits->slow_restart)
+        return;
+    oche_cnp_fill(&cnp, qp->qpn, 0, false);
+    congestion_cnp(qp, &cnp, now);
+}
+
 void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now)
 {
+    if (kind == OCHE_CC_LOSS_TIMEOUT)
+        slow_restart(qp, now);
     if (qp->nic->cc->loss == NULL)
         return;
     qp->nic->cc->loss(&qp->flow, now, kind);

@@ -39,8 +39,6 @@ void congestion_read_begins(struct oche_qp *qp, oche_time now);
 void congestion_read_ends(struct oche_qp *qp, oche_time now);
 /* Gives the scheme a CNP that the peer can have sent. */
 void congestion_cnp(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
-/* After an ACK timeout: the congestion control hears a CNP if the adapter has that habit. */
-void congestion_slow_restart(struct oche_qp *qp, oche_time now);
 /* Gives the scheme a packet of its own opcode. */
 void congestion_own(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
 /* Tell the scheme: there is no work left; there is again; `more`, which it must have, if new. */

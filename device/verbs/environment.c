@@ -222,14 +222,15 @@ OCHE_UNCHECKED static void report_counters(struct ov_port *port)
            address, s.sent_packets, s.sent_datagrams, s.received_packets, s.received_datagrams,
            s.send_full, s.send_errors, s.strangers, malformed(&s), s.wrong[OCHE_WIRE_ICRC],
            s.passed_on, s.taken_over, s.pass_lost, s.source_ports, s.strange_ports, s.kernel_drops);
-    ov_say("%s: recovery %s: again %" PRIu64 ", timeouts %" PRIu64 ", NAKs sent %" PRIu64
-           " received %" PRIu64 ", RNR NAKs sent %" PRIu64 " received %" PRIu64
-           ", duplicates %" PRIu64 ", out of order %" PRIu64 ", of these kept %" PRIu64
-           ", rejected %" PRIu64 ", early timeouts %" PRIu64 ", early losses %" PRIu64,
-           address, ov_recovery(), s.nic.retransmitted_packets, s.nic.timeouts, s.nic.naks_sent,
-           s.nic.naks_received, s.nic.rnr_naks_sent, s.nic.rnr_naks_received,
-           s.nic.duplicate_packets, s.nic.out_of_order_packets, s.nic.placed_packets,
-           s.nic.rejected_packets, s.nic.early_timeouts, s.nic.early_losses);
+    ov_say(
+        "%s: recovery %s: again %" PRIu64 ", timeouts %" PRIu64 ", NAKs sent %" PRIu64
+        " received %" PRIu64 ", RNR NAKs sent %" PRIu64 " received %" PRIu64 ", duplicates %" PRIu64
+        ", out of order %" PRIu64 ", of these kept %" PRIu64 ", rejected %" PRIu64
+        ", early timeouts %" PRIu64 ", early losses %" PRIu64 ", adaptive %" PRIu64,
+        address, ov_recovery(), s.nic.retransmitted_packets, s.nic.timeouts, s.nic.naks_sent,
+        s.nic.naks_received, s.nic.rnr_naks_sent, s.nic.rnr_naks_received, s.nic.duplicate_packets,
+        s.nic.out_of_order_packets, s.nic.placed_packets, s.nic.rejected_packets,
+        s.nic.early_timeouts, s.nic.early_losses, s.nic.adaptive_timeouts);
     ov_say("%s: congestion control %s: ACKs sent %" PRIu64 " received %" PRIu64 " stamped %" PRIu64
            ", CNPs sent %" PRIu64 " received %" PRIu64 ", CE received %" PRIu64 " marked %" PRIu64
            ", packets of its own sent %" PRIu64 " received %" PRIu64 "; ACKs held %" PRIu64

@@ -188,6 +188,15 @@ static bool read_adapter(struct oche_nic_end *end, const char *type, struct oche
     return true;
 }
 
+/* What the adapter does without adaptive retransmission is not known: timeouts as asked. */
+static void switch_adaptive_off(struct oche_nic_habits *habits)
+{
+    struct oche_nic_habits ideal;
+
+    oche_param_defaults(&oche_nic_habits_table, &ideal);
+    habits->timeouts = ideal.timeouts;
+}
+
 static void apply_roce(struct oche_nic_end *end, const struct roce *roce)
 {
     end->reacts = roce->rp || roce->dcqcn;
@@ -197,7 +206,7 @@ static void apply_roce(struct oche_nic_end *end, const struct roce *roce)
         end->habits.cnp_interval = roce->cnp_gap_us * OCHE_US;
     if (!roce->adaptive && (end->habits.timeouts.kind == OCHE_TIMEOUTS_CONNECTX6 ||
                             end->habits.timeouts.kind == OCHE_TIMEOUTS_PROFILE))
-        end->habits.timeouts.kind = OCHE_TIMEOUTS_AS_ASKED;
+        switch_adaptive_off(&end->habits);
     if (!end->notifies || !end->slow_restart) {
         if (end->nak_brings_cnp == OCHE_ANSWER_YES)
             end->nak_brings_cnp = OCHE_ANSWER_NO;

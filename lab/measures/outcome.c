@@ -510,6 +510,9 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     snprintf(outcome->recovery, sizeof(outcome->recovery), "%s",
              config->endpoint != NULL && !config->endpoint->roce ? config->endpoint->recovery
                                                                  : config->recovery->name);
+    if (config->hosts.nic != NULL)
+        oche_printable(config->hosts.nic, outcome->adapter, sizeof(outcome->adapter));
+    outcome->adapters = config->nic_count > 0;
     take_remark(outcome, world);
     take_headroom_remark(outcome, world);
     take_events(outcome, world);

@@ -77,6 +77,8 @@ struct oche_outcome {
     char label[64];     /* distinguishes this run from others in the same table: "dcqcn" */
     char topology[256]; /* description in one line */
     char scheme[64], recovery[64];
+    char adapter[96]; /* host.nic; "": an ideal RNIC */
+    bool adapters;    /* some hosts have others */
     /* Remarks for the user, without a full stop; "" if there is no remark. */
     char remark[256];          /* remark about the scheme's parameters in this network */
     char ignored[320];         /* keys of the scenario that have no effect */

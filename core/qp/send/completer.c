@@ -780,7 +780,6 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
      */
     snd(qp)->since_ack_request = snd(qp)->ack_every;
     congestion_loss(qp, OCHE_CC_LOSS_TIMEOUT, now);
-    congestion_slow_restart(qp, now);
     settle(qp, now);
 }
 
