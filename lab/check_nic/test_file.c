@@ -334,6 +334,19 @@ static bool check_events(const struct oche_document *document, const struct oche
     return true;
 }
 
+/* More packets than half of the PSNs could not be told apart. */
+static bool check_size(const struct oche_document *document, const struct oche_nic_test *test,
+                       const struct oche_yaml *traffic, struct oche_error *error)
+{
+    const uint64_t packets = test->messages * oche_nic_message_packets(test);
+
+    if (packets <= OCHE_PSN_MASK / 2)
+        return true;
+    return oche_document_fail(document, oche_yaml_find(traffic, "num-msgs-per-qp"), NULL, error,
+                              "a queue pair would send %llu packets; at most %u are possible",
+                              (unsigned long long)packets, OCHE_PSN_MASK / 2);
+}
+
 static bool check_mtu(const struct oche_document *document, const struct oche_nic_test *test,
                       const struct oche_yaml *traffic, struct oche_error *error)
 {
@@ -359,7 +372,7 @@ static bool read_traffic(const struct oche_document *document, struct oche_nic_t
     for (size_t i = 0; i < OCHE_COUNT_OF(needed); i++)
         if (oche_yaml_find(traffic, needed[i]) == NULL)
             return oche_document_fail(document, traffic, needed[i], error, "is missing");
-    if (!check_mtu(document, test, traffic, error))
+    if (!check_mtu(document, test, traffic, error) || !check_size(document, test, traffic, error))
         return false;
     list = oche_yaml_find(traffic, "data-pkt-events");
     if (list == NULL || list->count == 0)

@@ -11,6 +11,8 @@
 #include "core/wire/opcode.h"
 #include "lab/check_nic/ways.h"
 
+#define MOST_MISSING 1000000 /* packets that are put in, in all: a capture may be hostile */
+
 /* A packet that was seen; seen.stream is the number of its way until the end. */
 struct noted {
     struct oche_seen_packet seen;
@@ -33,6 +35,7 @@ struct oche_nic_watch {
     struct oche_ways *ways;
     struct progress *progress; /* by stream */
     oche_time began;
+    uint32_t missing; /* packets that were put in */
     uint64_t strangers, contradicted;
     struct oche_nic_trace trace;
     size_t trace_room;
@@ -147,6 +150,7 @@ static void emit(struct oche_nic_watch *watch, const struct oche_seen_packet *se
 {
     struct oche_nic_trace *trace = &watch->trace;
 
+    watch->missing += seen->number == 0;
     if (trace->count == watch->trace_room) {
         watch->trace_room = watch->trace_room == 0 ? 1024 : 2 * watch->trace_room;
         trace->packets = realloc(trace->packets, watch->trace_room * sizeof(*trace->packets));
@@ -201,7 +205,8 @@ static void add_missing(struct oche_nic_watch *watch, const struct noted *noted,
 
     missing.number = 0;
     missing.stream = way->stream;
-    for (missing.psn = from; oche_psn_diff(noted->seen.psn, missing.psn) > 0;
+    for (missing.psn = from;
+         oche_psn_diff(noted->seen.psn, missing.psn) > 0 && watch->missing < MOST_MISSING;
          missing.psn = oche_psn_add(missing.psn, 1)) {
         const enum oche_seen_event event =
             told(watch, way, opcode_of(watch, way, missing.psn), missing.psn);

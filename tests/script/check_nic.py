@@ -47,6 +47,7 @@ WRONG = [
     ("  num-qps", "  min-retransmit-timeout: 32\n  num-qps", "min-retransmit-timeout"),
     ("mtu: 1024", "mtu: 1500", "wrong.yaml:7: traffic.mtu: is no MTU"),
     ("message-size: 4096", "message-size: 4KB", "message-size"),
+    ("mtu: 1024\n  message-size: 4096", "mtu: 256\n  message-size: 1000000000", "at most 8388607"),
     ("psn: 1", "psn: 12", "only 12 packets"),
     ("qpn: 0", "qpn: 2", "only 2 queue pairs"),
     ("type: drop", "type: delay", "by: is missing"),
