@@ -12,6 +12,7 @@ int oche_cmd_check_nic(int argc, char **argv);
 int oche_cmd_exec(int argc, char **argv);
 int oche_cmd_fault(int argc, char **argv);
 int oche_cmd_fluid(int argc, char **argv);
+int oche_cmd_import(int argc, char **argv);
 int oche_cmd_nic(int argc, char **argv);
 int oche_cmd_report(int argc, char **argv);
 int oche_cmd_run(int argc, char **argv);

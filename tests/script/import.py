@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`oche import`: schedules of GOAL, as text and binary, end when LogGOPSim says; those that do not
+end name what waits; wrong ones get one line, with the line or the rank.
+
+Environment: OCHE, SOURCE.
+"""
+import json
+import os
+import struct
+import sys
+import tempfile
+
+import goal
+from checks import check, must, report, run_program
+
+OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
+
+# When schedule 0, 1, … of goal.py ends, in ns, by LogGOPSim (76451de) with its defaults.
+ENDS = [8061911, 3628488, 6018096, 2828625, 398710, 4797135, 4432229, 3691764, 3239348, 2417730,
+        1207588, 6094, 2439423, 2014431, 2008633, 3205896, 402813, 4066526, 5647780, 4423189]
+
+TEXT = "num_ranks 2\nrank 0 {\na: calc 5 cpu 1\nb: send 8b to 1 tag 3 cpu 0 nic 0\n" \
+       "b requires a\n}\nrank 1 {\nrecv 8b from 0 tag 3\n}\n"
+# What is replaced in TEXT, by what, and what the line must contain.
+WRONG = [
+    ("num_ranks 2", "ranks 2", "x.goal:1: is no schedule"),
+    ("num_ranks 2", "num_ranks 0", "x.goal:1: num_ranks: 0"),
+    ("num_ranks 2", "num_ranks 99999999", "too large"),
+    ("rank 1 {", "rank 2 {", "x.goal:7: rank: 2 is too large"),
+    ("rank 1 {", "rank 0 {", "comes a second time"),
+    ("rank 1 {", "rank 1", "has no block"),
+    ("rank 1 {", "send 8b to 0", "is outside of a rank"),
+    ("8b to 1", "8 to 1", "x.goal:4: a size ends in b"),
+    ("8b to 1", "b to 1", "is no number"),
+    ("8b to 1", "8b 1", "to is missing"),
+    ("8b to 1", "8b to 2", "there is no rank 2"),
+    ("8b to 1", "8b to 0", "sends to itself"),
+    ("8b to 1", "8b to -1", "a send goes to one rank"),
+    ("to 1 tag 3", "to 1 tag -1", "a send has one tag"),
+    ("cpu 0 nic 0", "nic 0 cpu 0", "is not known behind a send"),
+    ("calc 5 cpu 1", "calc 5 nic 1", "is not known behind a calc"),
+    ("calc 5 cpu 1", "calc 5 cpu 255", "too large"),
+    ("b requires a", "b requires c", "x.goal:5: the label c is not defined above"),
+    ("b requires a", "b requires b", "waits for itself"),
+    ("b requires a", "b needs a", "is not known"),
+    ("b requires a", "b requires a\na requires b", "rank 0: 2 operations wait for each other"),
+    ("b: send", "a: send", "the label a is also in line 3"),
+    ("b: send", "b: put", "is no operation"),
+    ("from 0 tag 3\n}\n", "from 0 tag 3\n", "the block of rank 1, in line 7, does not end"),
+    ("num_ranks 2", "", "is no schedule"),
+]
+
+
+def oche_import(*options):
+    return run_program(OCHE, "import", *options, timeout=60)
+
+
+def result_of(path, status=0):
+    done = oche_import("--json", path)
+    must(done.returncode == status and not done.stderr, path, done.returncode, done.stderr)
+    return json.loads(done.stdout)
+
+
+def write(folder, name, content):
+    path = os.path.join(folder, name)
+    with open(path, "wb") as file:
+        file.write(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def check_ends(folder):
+    for seed, end in enumerate(ENDS):
+        ranks = goal.made(seed)
+        for content in (goal.text_of(ranks), goal.binary_of(ranks)):
+            result = result_of(write(folder, "made.goal", content))
+            check(result["end_ns"] == end and result["operations_left"] == 0 and
+                  result["sends"] == result["receives"], "schedule", seed, result, "not", end)
+    barrier = os.path.join(SOURCE, "scenarios", "graphs", "dissemination_16.goal")
+    check(result_of(barrier)["end_ns"] == 22000, "the barrier")
+    done = oche_import(barrier, "--loggops", "L=1000,o=0,g=0,G=0")
+    check("ends after 4000 ns" in done.stdout, done.stdout, done.stderr)
+
+
+def check_stuck(folder):
+    """A receive without a message, a message without a receive, and ranks that wait for each
+    other's long messages."""
+    path = write(folder, "x.goal", TEXT.replace("from 0 tag 3", "from 0 tag 4"))
+    done = oche_import(path)
+    check(done.returncode == 1 and "1 receives get no message; the first: rank 1, recv 8b from 0 "
+          "tag 4" in done.stdout and "from rank 0 to 1, tag 3" in done.stdout, done.stdout)
+    path = write(folder, "x.goal", TEXT.replace("from 0 tag 3", "from -1 tag -1"))
+    check(oche_import(path).returncode == 0, "any source and tag")
+    block = "s: send 100000b to {0} tag 1\nr: recv 100000b from {0} tag 1\nr requires s\n"
+    text = "num_ranks 2\nrank 0 {\n" + block.format(1) + "}\nrank 1 {\n" + block.format(0) + "}\n"
+    result = result_of(write(folder, "x.goal", text), status=1)
+    check(result["operations_left"] == 4 and result["messages_without_receive"] == 2, result)
+    check(result_of(write(folder, "x.goal", text.replace("100000b", "100b")))["end_ns"] > 0,
+          "short messages do not wait")
+
+
+def check_wrong(folder):
+    for old, new, words in WRONG:
+        must(old in TEXT, old)
+        write(folder, "x.goal", TEXT.replace(old, new, 1))
+        done = run_program(OCHE, "import", "x.goal", timeout=60, cwd=folder)
+        check(done.returncode == 2 and not done.stdout and done.stderr.count("\n") == 1 and
+              words in done.stderr, repr(new), "gets", done.stderr)
+    comments = "/* a\n b */ " + TEXT.replace("tag 3\n", "tag 3 // here\n").replace("\n", "\r\n")
+    check(oche_import(write(folder, "x.goal", comments)).returncode == 0, "comments")
+    for options in ([], ["none"], [folder], ["a", "b"], ["--loggops", "X=1", "a"],
+                    ["--loggops", "L", "a"], [write(folder, "empty", b"")]):
+        done = oche_import(*options)
+        check(done.returncode == 2 and not done.stdout and done.stderr.count("\n") == 1, options,
+              done.stderr)
+
+
+def check_binary(folder):
+    """A binary schedule with one byte changed, or cut, is refused or another schedule; never more
+    than a line."""
+    right = goal.binary_of(goal.made(3))
+    draws = goal.Draws(1)
+    for number in range(400):
+        content = bytearray(right)
+        content[draws.below(len(content))] = draws.below(256)
+        if number % 4 == 0:
+            content = content[:draws.below(len(content))]
+        done = oche_import(write(folder, "x.goal", bytes(content)))
+        check(done.returncode in (0, 1) or
+              (done.returncode == 2 and done.stderr.count("\n") == 1 and not done.stdout), number,
+              done.returncode, done.stderr)
+    huge = struct.pack("<QIBB", 4223, 1 << 20, 0, 0) + b"\0" * 64
+    check("ends in the table" in oche_import(write(folder, "x.goal", huge)).stderr, "a table cut")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        check_ends(folder)
+        check_stuck(folder)
+        check_wrong(folder)
+        check_binary(folder)
+    return report()
+
+
+sys.exit(main())
