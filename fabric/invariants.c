@@ -191,10 +191,16 @@ static bool named_ports_are_listed(const struct oche_switch *sw, unsigned unused
 
 /* ---- pauses of the peer, and time ---- */
 
+static bool discarded_are_taken(const struct oche_switch *sw, unsigned unused)
+{
+    (void)unused;
+    return sw->discarded == NULL;
+}
+
 static bool paused_are_held_or_paused_by_the_peer(const struct oche_switch *sw, unsigned port)
 {
     return oche_switch_egress(sw, port)->paused ==
-           (uint8_t)(sw->pauses[port].mask | sw->cold[port].held);
+           (uint8_t)((sw->pauses[port].mask & ~sw->cold[port].ignored) | sw->cold[port].held);
 }
 
 static bool timers_are_set(const struct oche_switch *sw, unsigned port)
@@ -227,6 +233,7 @@ static const struct {
     {"ports with a new frame are listed once", false, named_ports_are_listed},
     {"a class rests if the peer or a mechanism says so", true,
      paused_are_held_or_paused_by_the_peer},
+    {"the driver has taken what was discarded", false, discarded_are_taken},
     {"the switch is called in time", true, timers_are_set},
 };
 

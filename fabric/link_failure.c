@@ -33,28 +33,13 @@ bool oche_switch_link_is_down(const struct oche_switch *sw, unsigned port)
 
 struct oche_packet *oche_switch_flush(struct oche_switch *sw, unsigned port, oche_time now)
 {
-    struct oche_egress *egress = oche_switch_egress(sw, port);
-    struct oche_packet *packet;
-    unsigned cls;
+    const struct oche_egress *egress = oche_switch_egress(sw, port);
 
     OCHE_MUST(sw->cold[port].down);
     if (egress->waiting == 0)
         return NULL;
-    cls = oche_egress_highest(egress->waiting);
-    packet = oche_egress_take(egress, cls, now);
-    egress->packets--; /* undoes the count: a flushed packet was not sent */
-    egress->queueing -= now - packet->when;
-    if (sw->hooks & OCHE_HOOK_HOLDS)
-        oche_holds_take(sw, port, cls, packet);
-    oche_switch_release(sw, packet, oche_switch_in_class(sw, packet, cls));
-    for (unsigned i = 0; i < sw->mechanism_count; i++)
-        if (sw->mechanisms[i].ops->discard != NULL)
-            sw->mechanisms[i].ops->discard(sw->mechanisms[i].state, sw, port, packet);
-    if (egress->flags & OCHE_EGRESS_WATCHED)
-        oche_switch_watch_change(sw, port, now);
-    sw->cold[port].drops[OCHE_DROP_LINK_DOWN]++;
-    sw->last_drop = OCHE_DROP_LINK_DOWN;
-    return packet;
+    return oche_switch_lose(sw, port, oche_egress_highest(egress->waiting), OCHE_DROP_LINK_DOWN,
+                            now);
 }
 
 void oche_switch_reroute(struct oche_switch *sw, const struct oche_routes *routes,

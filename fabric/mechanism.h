@@ -34,6 +34,11 @@ struct oche_switch_mechanism {
      * "key: what is wrong; what would be right".
      */
     const char *(*check)(const void *params);
+    /*
+     * Optional: returns true if the mechanism ends every PAUSE that lasts, so that a deadlock under
+     * PFC does not last either.
+     */
+    bool (*ends_pauses)(const void *params);
     bool flow_control; /* the mechanism replaces PFC: it keeps all classes from overflowing a buffer
                         */
     bool marks;        /* the mechanism replaces RED: it calls oche_switch_mark */
@@ -97,8 +102,14 @@ struct oche_switch_mechanism {
     void (*frame_take)(void *state, struct oche_switch *sw, unsigned port,
                        struct oche_packet *frame, oche_time now);
     /*
-     * Discard (optional): the packet has left the queue of `port` and is lost because the link is
-     * down.
+     * PAUSE arrived (optional, only with `next`): a PFC frame has arrived from the other end of
+     * `port`. It takes effect after the port's response time.
+     */
+    void (*pause_arrived)(void *state, unsigned port, const struct oche_packet *frame,
+                          oche_time now);
+    /*
+     * Discard (optional): the packet has left the queue of `port` and is lost, because the link is
+     * down or because a mechanism discarded it (oche_switch_discard).
      */
     void (*discard)(void *state, struct oche_switch *sw, unsigned port,
                     const struct oche_packet *packet);
@@ -110,7 +121,8 @@ struct oche_switch_mechanism {
     /*
      * Timer (both hooks or neither): `next` returns when `expire` must be called. `expire` must
      * move that time beyond `now`, and calls oche_switch_hold and oche_switch_call
-     * (fabric/switch_state.h) for ports that may send again.
+     * (fabric/switch_state.h) for ports that may send again. `expire` may also make a port ignore
+     * PAUSE, and discard packets (oche_switch_ignore_pause, oche_switch_discard).
      */
     oche_time (*next)(const void *state);
     void (*expire)(void *state, struct oche_switch *sw, oche_time now);

@@ -284,6 +284,12 @@ bool oche_switch_pause_waits(const struct oche_switch *sw, unsigned port)
 
 /* ---- received pauses, timers ---- */
 
+/* Returns the classes that the peer has paused, without those whose PAUSE is ignored. */
+static uint8_t obeyed(const struct oche_switch *sw, unsigned port)
+{
+    return (uint8_t)(sw->pauses[port].mask & ~sw->cold[port].ignored);
+}
+
 void oche_switch_hold(struct oche_switch *sw, unsigned port, uint8_t classes)
 {
     struct oche_egress *egress = oche_switch_egress(sw, port);
@@ -291,8 +297,14 @@ void oche_switch_hold(struct oche_switch *sw, unsigned port, uint8_t classes)
 
     OCHE_MUST(port < sw->port_count && classes >> sw->class_count == 0);
     sw->cold[port].held = classes;
-    egress->paused =
-        (uint8_t)((egress->paused & ~before) | (sw->pauses[port].mask & before) | classes);
+    egress->paused = (uint8_t)((egress->paused & ~before) | (obeyed(sw, port) & before) | classes);
+}
+
+void oche_switch_ignore_pause(struct oche_switch *sw, unsigned port, uint8_t classes)
+{
+    OCHE_MUST(port < sw->port_count && classes >> sw->class_count == 0);
+    sw->cold[port].ignored = classes;
+    oche_switch_egress(sw, port)->paused = obeyed(sw, port) | sw->cold[port].held;
 }
 
 void oche_switch_call(struct oche_switch *sw, unsigned port, oche_time now)
@@ -320,8 +332,16 @@ void oche_switch_receive_pause(struct oche_switch *sw, unsigned port,
                                const struct oche_packet *frame, oche_time now)
 {
     oche_pause_receive(&sw->pauses[port], frame, now);
-    oche_switch_egress(sw, port)->paused = sw->pauses[port].mask | sw->cold[port].held;
+    oche_switch_egress(sw, port)->paused = obeyed(sw, port) | sw->cold[port].held;
     oche_switch_set_due(sw, port);
+    for (unsigned i = 0; i < sw->mechanism_count; i++) {
+        const struct oche_switch_hooked *hooked = &sw->mechanisms[i];
+
+        if (hooked->ops->pause_arrived == NULL)
+            continue;
+        hooked->ops->pause_arrived(hooked->state, port, frame, now);
+        sw->next = oche_time_min(sw->next, hooked->ops->next(hooked->state));
+    }
 }
 
 void oche_switch_receive_frame(struct oche_switch *sw, unsigned port,
@@ -367,8 +387,8 @@ int oche_switch_expire(struct oche_switch *sw, oche_time now)
     for (unsigned port = 0; port < sw->port_count; port++) {
         if (sw->due[port] > now)
             continue;
-        oche_switch_egress(sw, port)->paused =
-            oche_pause_update(&sw->pauses[port], now) | sw->cold[port].held;
+        oche_pause_update(&sw->pauses[port], now);
+        oche_switch_egress(sw, port)->paused = obeyed(sw, port) | sw->cold[port].held;
         oche_pfc_expire(sw, port, now);
         oche_switch_set_due(sw, port);
         if (oche_switch_ready(sw, port))
@@ -480,7 +500,7 @@ bool oche_switch_is_paused(const struct oche_switch *sw, unsigned port, unsigned
     unsigned held = sw->cold[port].held;
     unsigned paused = oche_switch_egress(sw, port)->paused;
 
-    return ((paused & ~held) | (sw->pauses[port].mask & held)) >> cls & 1;
+    return ((paused & ~held) | (obeyed(sw, port) & held)) >> cls & 1;
 }
 
 bool oche_switch_is_pausing(const struct oche_switch *sw, unsigned port, unsigned cls)

@@ -9,7 +9,8 @@
  *     arrival of a PFC frame:    oche_switch_receive_pause(...); transmit if that freed the port
  *     port free:                 oche_switch_take_pause(...), else oche_switch_transmit(...)
  *     after each of these:       while ((p = oche_switch_pause_port(sw)) >= 0) kick port p
- *     now >= oche_switch_next(): while ((p = oche_switch_expire(...)) >= 0) kick port p
+ *     now >= oche_switch_next(): while ((p = oche_switch_expire(...)) >= 0) kick port p;
+ *                                oche_switch_take_discarded(...) until it returns NULL
  *
  * "Kick" means: if the port is idle and oche_switch_ready is true, do what is listed under "port
  * free".
@@ -169,8 +170,8 @@ enum oche_drop {
     OCHE_DROP_BUFFER,    /* shared buffer or threshold (lossy class) or headroom was full */
     OCHE_DROP_NO_ROUTE,  /* destination unknown or unreachable */
     OCHE_DROP_TTL,       /* OCHE_HOP_LIMIT was exceeded, because of a routing loop */
-    OCHE_DROP_MECHANISM, /* a mechanism did not admit the packet: for example a credit that found
-                            its queue full */
+    OCHE_DROP_MECHANISM, /* a mechanism did not admit the packet, or discarded it from its queue:
+                            for example a credit that found its queue full */
     OCHE_DROP_LINK_DOWN, /* the packet waited at, or was routed to, a port whose link is down */
     OCHE_DROP_CAUSES
 };
@@ -252,6 +253,12 @@ oche_time oche_switch_next(const struct oche_switch *sw);
  * is no more; call it until it returns -1.
  */
 int oche_switch_expire(struct oche_switch *sw, oche_time now);
+/*
+ * Returns a packet that a mechanism has discarded from a queue in oche_switch_expire, and that is
+ * the caller's again; NULL if there is no more. Call it after each oche_switch_expire until it
+ * returns NULL.
+ */
+struct oche_packet *oche_switch_take_discarded(struct oche_switch *sw);
 
 /*
  * Tell the switch that the link goes down, or comes back; only with links_fail. The packets that
@@ -298,8 +305,8 @@ uint64_t oche_switch_xoff_bytes(const struct oche_switch *sw);
  */
 uint64_t oche_switch_ingress_bytes(const struct oche_switch *sw, unsigned port, unsigned cls);
 /*
- * The first is true if the peer has paused the class at `port`, the second if we have paused the
- * class at the port's upstream.
+ * The first is true if the peer has paused the class at `port`, and the port obeys; the second if
+ * we have paused the class at the port's upstream.
  */
 bool oche_switch_is_paused(const struct oche_switch *sw, unsigned port, unsigned cls);
 bool oche_switch_is_pausing(const struct oche_switch *sw, unsigned port, unsigned cls);

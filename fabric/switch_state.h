@@ -19,6 +19,7 @@ struct oche_switch_cold {
     uint64_t drops[OCHE_DROP_CAUSES];
     uint32_t max_bytes;             /* longest queue until the last oche_switch_take_peak */
     uint8_t held;                   /* classes that a mechanism holds back */
+    uint8_t ignored;                /* classes whose PAUSE a mechanism ignores */
     bool down;                      /* the port's link is down */
     bool above;                     /* the node at the other end is above this switch */
     struct oche_queue_watch *watch; /* or NULL */
@@ -69,6 +70,8 @@ struct oche_switch {
     struct oche_holds holds;
     bool up_down; /* the configuration's up_down; used with OCHE_HOOK_LINKS */
     uint8_t last_drop;
+    /* packets that a mechanism has taken out of queues, linked by `next`; NULL: none */
+    struct oche_packet *discarded;
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 _Static_assert(offsetof(struct oche_switch, port_count) == 64, "line of departure");
@@ -156,6 +159,25 @@ void oche_switch_watch_change(struct oche_switch *sw, unsigned port, oche_time n
  * does not change which classes PFC has paused.
  */
 void oche_switch_hold(struct oche_switch *sw, unsigned port, uint8_t classes);
+/*
+ * For mechanisms: from now on `port` ignores PFC frames for exactly the classes of the mask
+ * `classes`: it sends their packets although the peer has paused them. What the peer has asked for
+ * is still recorded and counted. To be called in `expire`, with oche_switch_call.
+ */
+void oche_switch_ignore_pause(struct oche_switch *sw, unsigned port, uint8_t classes);
+/*
+ * For a mechanism's `expire`: takes all packets of class `cls` out of the queue of `port`, and
+ * counts them as OCHE_DROP_MECHANISM. The driver gets them from oche_switch_take_discarded. Returns
+ * their number.
+ */
+uint64_t oche_switch_discard(struct oche_switch *sw, unsigned port, unsigned cls, oche_time now);
+/*
+ * Takes the first packet of class `cls`, whose queue must not be empty, out of the queue of `port`
+ * without sending it, and counts it as a drop for this cause. Returns the packet; it is the
+ * caller's.
+ */
+struct oche_packet *oche_switch_lose(struct oche_switch *sw, unsigned port, unsigned cls,
+                                     enum oche_drop cause, oche_time now);
 /*
  * For mechanisms with frames of the link: tells that `port` has a frame to send, before any packet.
  */

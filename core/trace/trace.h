@@ -37,7 +37,10 @@ OCHE_C_BEGIN
     X(REJECTED, "cause", "psn")                                                                    \
     X(PAUSE_SENT, "port", "class << 16 | quanta")                                                  \
     X(PAUSE_ARRIVED, "port", "class << 16 | quanta")                                               \
-    X(DROPPED, "port; 2^32: lost by the link, 2^33: as it went down, 2^34: by slow host", "psn")   \
+    X(DROPPED,                                                                                     \
+      "port; 2^32: lost by the link, 2^33: as it went down, 2^34: by slow host, "                  \
+      "2^35: discarded from a queue",                                                              \
+      "psn")                                                                                       \
     X(MARKED, "psn, by the sender's own NIC", "its backlog in bytes")                              \
     X(FLOW_STARTED, "flow", "bytes")                                                               \
     X(FLOW_ENDED, "flow", "bytes")                                                                 \

@@ -221,12 +221,27 @@ void oche_switch_node_transmit_done(struct oche_shard *shard, struct oche_port *
     settle(shard, port->device, port - port->local, now);
 }
 
+/* Returns to the pool the packets that a mechanism has discarded from the switch's queues. */
+static void return_discarded(struct oche_shard *shard, struct oche_port *first, oche_time now)
+{
+    struct oche_packet *packet;
+
+    while ((packet = oche_switch_take_discarded(first->device)) != NULL) {
+        oche_trace_emit(&shard->network->nodes[first->node].trace, now, OCHE_TRACE_DROPPED,
+                        packet->dest_qpn, UINT64_C(1) << 35, packet->psn);
+        if (shard->network->keep_mishaps)
+            oche_mishaps_lost(&shard->mishaps, packet, now);
+        oche_packet_return(&shard->pool, packet);
+    }
+}
+
 void oche_switch_node_timer(struct oche_shard *shard, struct oche_port *first, oche_time now)
 {
     int ready;
 
     while ((ready = oche_switch_expire(first->device, now)) >= 0)
         kick(shard, first + ready, now);
+    return_discarded(shard, first, now);
     settle(shard, first->device, first, now);
 }
 

@@ -11,6 +11,9 @@
  * still on its way (links lose no PFC frames). A port that may be released is not deadlocked,
  * however long it is held.
  *
+ * A mechanism may end PAUSEs that last (fabric/pfc_watchdog.h). Then no deadlock is for ever, and
+ * we look for none.
+ *
  * With ranks each reads its own switches. What is left when nothing more can be struck off does not
  * depend on the order, so each rank strikes off what its switches may release, all tell what is
  * left, and so on until none has anything to strike off.
@@ -367,10 +370,24 @@ static void prove(struct check *check, struct oche_deadlock *deadlock)
         describe(check, start, deadlock);
 }
 
+/* True if a mechanism of the switches ends every PAUSE that lasts. */
+static bool pauses_end(const struct oche_world_config *config)
+{
+    for (uint32_t i = 0; i < config->mechanism_count; i++) {
+        const struct oche_switch_mechanism *mechanism = config->mechanisms[i];
+
+        if (mechanism->ends_pauses != NULL && mechanism->ends_pauses(config->mechanism_params[i]))
+            return true;
+    }
+    return false;
+}
+
 void oche_world_deadlock_check(struct oche_world *world)
 {
     struct check check = {.world = world};
 
+    if (pauses_end(world->config))
+        return;
     check.stuck = oche_world_make(world->network.port_count, sizeof(*check.stuck));
     check.left = oche_world_make((size_t)OCHE_MAX_PORTS * world->class_count, sizeof(*check.left));
     prove(&check, &world->deadlock);
