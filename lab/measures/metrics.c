@@ -432,6 +432,8 @@ double oche_metric_value(const struct oche_outcome *outcome, const char *name, u
     metric = find(name);
     OCHE_MUST(metric != NULL);
     for (unsigned i = 0; i < how_many(metric->of, outcome); i++) {
+        if (!is_there(metric->of, outcome, i))
+            continue; /* a counter that there is not has no name */
         name_of(metric, outcome, i, full, sizeof(full));
         if (strcmp(full, name) == 0)
             return value_of(metric, outcome, i);

@@ -2,11 +2,12 @@
 /*
  * The buffers of switches under PFC, computed a second time from the packets that arrive and leave.
  * The rule checks which class of which port must be paused, how much headroom is used, and whether
- * a packet had to be dropped. It does not apply where links fail, as that empties queues, nor with
- * lanes, as these change a packet's class.
+ * a packet had to be dropped. It does not apply where links fail or switches have a PFC watchdog,
+ * as both empty queues, nor with lanes, as these change a packet's class.
  */
 #include <stdlib.h>
 
+#include "fabric/pfc_watchdog.h"
 #include "fabric/switch_state.h"
 #include "sim/world/internal.h"
 #include "tests/swarm/watch.h"
@@ -211,7 +212,8 @@ static void *make_buffers(struct swarm_run *run)
 
     if (!world->config->switches.pfc || world->config->failure_count > 0 ||
         world->topology.switch_count == 0 || world->switches[0]->lanes != 0 ||
-        world->switches[0]->hooks & OCHE_HOOK_FRAMES)
+        world->switches[0]->hooks & OCHE_HOOK_FRAMES ||
+        oche_world_mechanism(world->config, &oche_pfc_watchdog) != NULL)
         return NULL;
     struct buffers *buffers = calloc(1, sizeof(*buffers));
 

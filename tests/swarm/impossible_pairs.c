@@ -108,6 +108,10 @@ static const struct {
      "pause_storms.quanta|",
      "|switch.pfc|congestion_control=expresspass|mechanism=credit_shaper|switch.port_buffer|",
      "nobody obeys a PAUSE"},
+    {"|mechanism=pfc_watchdog|",
+     "|switch.pfc|switch.port_buffer|mechanism=ib_credits|saw=waits_for_credit|"
+     "congestion_control=expresspass|mechanism=credit_shaper|",
+     "it watches PAUSEs, and there are none"},
     {"|twin=longer|", "|saw=every_flow_end|", "it goes on where flows have not ended"},
     {"|saw=pauses|saw=deadlock|", "|saw=waits_for_credit|mechanism=ib_credits|",
      "link credits take the place of PFC"},

@@ -90,6 +90,9 @@ static const struct row rows[] = {
     {"iofd", "threshold", .least = 0, .most = 8e3, .percent = 90},
     {"iofd", "short_message", .least = 100, .most = 1e5, .percent = 50},
     {"ib_credits", "buffer", .least = 600, .most = 3e4, .percent = 80},
+    {"pfc_watchdog", "detection_time", .least = 10 * US, .most = 500 * US, .percent = 95},
+    {"pfc_watchdog", "restoration_time", .least = 10 * US, .most = 500 * US, .percent = 95},
+    {"pfc_watchdog", "poll_interval", .least = US, .most = 50 * US, .percent = 98},
     {"measure", "interval", .least = US, .most = MS},
 };
 

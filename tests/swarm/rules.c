@@ -8,6 +8,7 @@
 #include "fabric/ib_credits.h"
 #include "fabric/invariants.h"
 #include "fabric/iofd.h"
+#include "fabric/pfc_watchdog.h"
 #include "fabric/shared_buffer.h"
 #include "sim/network/host.h"
 #include "sim/network/host_state.h"
@@ -185,10 +186,14 @@ static bool bytes_are_right(const struct swarm_run *run, struct swarm_verdict *v
 static bool is_lossless(const struct swarm_run *run)
 {
     const struct oche_world_config *config = oche_world_config(run->world);
+    const struct oche_pfc_watchdog_params *watchdog =
+        oche_world_mechanism(config, &oche_pfc_watchdog);
     struct oche_headroom_lack lack;
 
     if (config->failure_count > 0)
         return false;
+    if (watchdog != NULL && watchdog->action == OCHE_PFC_WATCHDOG_FORWARD)
+        return false; /* it sends to those who have no room */
     if (oche_world_mechanism(config, &oche_ib_credits) != NULL)
         return true;
     if (config->loss.late > 0 ||
