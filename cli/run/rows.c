@@ -290,7 +290,7 @@ const struct oche_row oche_rows[] = {
     {PAUSES, "ports where PAUSEs began", {"pause_roots"}},
     {PAUSES, "storms that watchdogs detected", {"pfc_watchdog.detected"}, IF_KNOWN},
     {PAUSES, "  queues restored after them", {"pfc_watchdog.restored"}, IF_KNOWN},
-    {PAUSES, "  packets sent in spite of PAUSE", {"pfc_watchdog.tx_packets"}, IF_KNOWN},
+    {PAUSES, "  packets that these queues sent", {"pfc_watchdog.tx_packets"}, IF_KNOWN},
     {PAUSES, "  packets dropped for the queue", {"pfc_watchdog.tx_dropped"}, IF_KNOWN},
     {PAUSES, "  packets dropped from its peer", {"pfc_watchdog.rx_dropped"}, IF_KNOWN},
     {PAUSES, "victims of congestion elsewhere", {"victims"}},

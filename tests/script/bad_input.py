@@ -80,7 +80,15 @@ CHANGED = [
      'are possible, too'),
     ("  kmin: 5KB", "  mechanisms: [iofd, iodf]",
      's.yaml:9: switch.mechanisms: "iodf" is not known; write some of iofd, rcp_rate, '
-     'credit_shaper, ib_credits, fecn, or none'),
+     'credit_shaper, ib_credits, fecn, pfc_watchdog, or none'),
+    ("  kmin: 5KB", "  pfc: false\n  mechanisms: pfc_watchdog",
+     "s.yaml: pfc_watchdog.action: no PAUSE to watch: switch.pfc is false; leave the mechanism "
+     "out, or change that (at tor0)"),
+    ("  kmin: 5KB", "  mechanisms: pfc_watchdog\npfc_watchdog: {detection_time: 100ms}",
+     "s.yaml:10: pfc_watchdog.detection_time: poll_interval: is above detection_time; make it at "
+     "most that (poll_interval is 200ms by default)"),
+    ("  kmin: 5KB", "  mechanisms: pfc_watchdog\npfc_watchdog: {action: pause}",
+     's.yaml:10: pfc_watchdog.action: "pause" is not known; write one of drop, forward, alert'),
     ("  kmin: 5KB", "  kmin: 5KB\n  mechanisms: ib_credits\nib_credits:\n  interval: 10ns",
      "s.yaml:12: ib_credits.interval: flow control packets would fill the link; at least 1us, or "
      "0"),

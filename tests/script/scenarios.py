@@ -182,6 +182,13 @@ def tiers_and_hosts(at):
     check(value(at("pause-storm0"), "pauses.host", metric) == 2 and
           value(at("pause-storm0"), "victims", metric) > 0, "storm: PAUSEs")
     check(value(at("pause-storm0"), "flows.unfinished", metric) == 0, "storm: all is delivered")
+    for action, goodput, held, drops in (("alert", 8.34e9, 56.4e-3, 0),
+                                         ("drop", 23.0e9, 5.71e-3, 31087),
+                                         ("forward", 28.9e9, 3.25e-3, 0)):
+        out = at("pfc-watchdog0", action)
+        check(abs(value(out, "workload.1.goodput.p50", metric) / goodput - 1) < 0.01 and
+              abs(value(out, "pause_time.aggregation", metric) / held - 1) < 0.01 and
+              value(out, "drops", metric) == drops, "watchdog", action)
 
 
 def main():
