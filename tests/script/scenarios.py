@@ -186,7 +186,7 @@ def tiers_and_hosts(at):
                                          ("drop", 23.0e9, 5.71e-3, 31087),
                                          ("forward", 28.9e9, 3.25e-3, 0)):
         out = at("pfc-watchdog0", action)
-        check(abs(value(out, "workload.1.goodput.p50", metric) / goodput - 1) < 0.01 and
+        check(abs(value(out, "workload.1.flow_goodput.p50", metric) / goodput - 1) < 0.01 and
               abs(value(out, "pause_time.aggregation", metric) / held - 1) < 0.01 and
               value(out, "drops", metric) == drops, "watchdog", action)
 
