@@ -53,6 +53,8 @@ SCENARIOS = {
     "scripted": ("scripted.happened", "scripted.never", "lost_packets",
                  "nic_retransmitted_packets", "nic_timeouts", "nic_duplicate_packets"),
     "pairs": ("nic_ce_marked", "marks_tor_to_up", "nic_cnps_sent"),
+    "watchdog": ("pfc_watchdog.detected", "pfc_watchdog.restored", "pfc_watchdog.tx_dropped",
+                 "pfc_watchdog.rx_dropped", "nic_retransmitted_packets", "pauses_sent"),
     "tcp": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "drops_tor_to_host",
             "marks_tor_to_host", "nic_out_of_order_packets"),
 }
