@@ -277,8 +277,10 @@ void congestion_own(struct oche_qp *qp, const struct oche_packet *packet, oche_t
 
 void congestion_cnp(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
-    if (qp->nic->cc->cnp == NULL || !(qp->flags & QP_CC_STARTED))
+    if (qp->nic->cc->cnp == NULL || !(qp->flags & QP_CC_STARTED)) {
+        qp->nic->stats.cnps_ignored++;
         return;
+    }
     qp->nic->cc->cnp(&qp->flow, now, packet);
     congestion_apply(qp, now);
 }

@@ -275,6 +275,8 @@ void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause
 {
     OCHE_MUST(cause < OCHE_REJECT_CAUSES);
     nic->stats.rejected_packets++;
+    nic->stats.no_receive += cause == OCHE_REJECT_NOT_READY;
+    nic->stats.access_refused += cause == OCHE_REJECT_ACCESS;
     nic->rejected[cause]++;
     oche_trace_emit(nic->trace, now, OCHE_TRACE_REJECTED, qp == NULL ? 0 : qp->qpn, cause,
                     packet->psn);

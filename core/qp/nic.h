@@ -225,6 +225,7 @@ struct oche_nic_stats {
     uint64_t queueing_time; /* time that sent data packets waited for the port, summed */
     uint64_t acks_sent, acks_received;
     uint64_t delivered_messages;
+    uint64_t write_requests; /* WRITEs that were executed, or refused access */
     uint64_t retransmitted_packets, retransmitted_bytes;
     uint64_t duplicate_packets, out_of_order_packets;
     uint64_t placed_packets; /* packets kept behind a gap, which need not be sent again */
@@ -242,6 +243,24 @@ struct oche_nic_stats {
     uint64_t early_losses; /* NAKs and the like, after which nothing turned out to be lost */
     /* the total; oche_nic_rejected has the numbers by cause */
     uint64_t rejected_packets;
+
+    /* Rarer events, for the counters of adapters (adapter_counters.h). */
+    uint64_t read_requests, atomic_requests; /* as write_requests */
+    uint64_t gaps;                           /* times that the responder asked for a lost packet */
+    uint64_t response_gaps;                  /* times that the requester did, of responses */
+    uint64_t gap_naks_acted_on;              /* NAKs for a gap that made packets leave again */
+    uint64_t duplicate_responses;            /* duplicate_packets that are responses */
+    uint64_t adaptive_give_ups; /* adaptive_timeouts after which the request failed */
+    uint64_t cnps_ignored;      /* cnps_received that the scheme does not react to */
+    uint64_t no_receive;        /* packets dropped because no receive was posted */
+    uint64_t access_refused;    /* requests refused for their key, bounds or permission */
+    /* work requests that failed, and those of them that were flushed */
+    uint64_t failed_sends, flushed_sends;
+    uint64_t failed_receives, flushed_receives;
+    uint64_t short_receives; /* failed_receives that were too short for their message */
+    /* failed_sends by what the peer said, or did not say */
+    uint64_t sends_refused_access, sends_refused_invalid;
+    uint64_t sends_unanswered, sends_not_ready;
 };
 
 /* Why an arriving packet was dropped. Packets from the network may be hostile. */

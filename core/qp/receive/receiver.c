@@ -206,6 +206,9 @@ void receiver_fail_recv(struct oche_qp *qp, enum oche_status status, oche_time n
         .cause = (uint8_t)qp_receive_cause(qp, status),
     };
 
+    qp->nic->stats.failed_receives++;
+    qp->nic->stats.flushed_receives += status == OCHE_STATUS_FLUSHED;
+    qp->nic->stats.short_receives += status == OCHE_STATUS_LOCAL_LENGTH;
     qp_trace(qp, now, OCHE_TRACE_COMPLETED, completion.wr_id, completion.status);
     receiver_retire_recv(qp, &completion);
 }

@@ -467,6 +467,7 @@ static enum verdict execute_data(struct arrival *a)
         rcv(qp)->rx.message_start = rcv(qp)->rx.epsn;
         rcv(qp)->msn = oche_psn_add(rcv(qp)->msn, 1);
         a->nic->stats.delivered_messages++;
+        a->nic->stats.write_requests += a->row->operation == OCHE_OPERATION_WRITE;
         qp_trace(qp, a->now, OCHE_TRACE_MESSAGE_DELIVERED, rcv(qp)->msn, rcv(qp)->message_bytes);
         congestion_message_ends(qp, a->now);
         if (a->row->flags & OCHE_OP_ENDS_RECV)
@@ -475,13 +476,23 @@ static enum verdict execute_data(struct arrival *a)
     return GO;
 }
 
+/* Returns true if it is a READ. */
+static bool count_read_or_atomic(struct arrival *a)
+{
+    const bool read = a->row->operation == OCHE_OPERATION_READ;
+
+    a->nic->stats.read_requests += read;
+    a->nic->stats.atomic_requests += !read;
+    return read;
+}
+
 static void execute_read_or_atomic(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
     const struct oche_packet *packet = a->packet;
     uint32_t index = rcv(qp)->response_next++;
     struct response *response = &rcv(qp)->responses[index & (rcv(qp)->response_count - 1)];
-    bool read = a->row->operation == OCHE_OPERATION_READ;
+    const bool read = count_read_or_atomic(a);
     uint32_t length = read ? packet->reth.dma_length : 0;
     uint32_t packets = length <= qp->mtu ? 1 : (length - 1) / qp->mtu + 1;
 
@@ -683,6 +694,10 @@ static void refuse(struct arrival *a, enum verdict verdict)
     struct oche_qp *qp = a->qp;
 
     nic_reject(a->nic, qp, bad_verdicts[verdict].cause, a->packet, a->now);
+    if (verdict == BAD_ACCESS && a->row->operation == OCHE_OPERATION_WRITE)
+        a->nic->stats.write_requests++;
+    else if (verdict == BAD_ACCESS && !(a->row->flags & OCHE_OP_PAYLOAD))
+        count_read_or_atomic(a);
     if (qp->transport == OCHE_TRANSPORT_UC) {
         refuse_unreliable(a, verdict);
     } else if (verdict == NOT_READY) {

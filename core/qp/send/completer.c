@@ -223,6 +223,7 @@ static void response_gap(struct oche_qp *qp, oche_time now)
     qp->flags |= QP_GAP_TOLD;
     snd(qp)->gap_psn = qp->flags & QP_WHOLE_MESSAGES ? snd(qp)->tx.message_start : snd(qp)->tx.una;
     qp->nic->stats.out_of_order_packets++;
+    qp->nic->stats.response_gaps++;
     if (!late_repeat(qp, OCHE_RESENT_RESPONSES, false, now))
         go_back(qp, false, OCHE_RESENT_RESPONSES, now);
 }
@@ -321,6 +322,7 @@ static void nak_selective(struct oche_qp *qp, const struct oche_packet *packet, 
     if (snd(qp)->rnr_deadline != OCHE_NEVER && !moved)
         return; /* the NAK asks for packets that must wait until the RNR wait ends */
     qp_note(&snd(qp)->nak_taken, packet->psn, now);
+    qp->nic->stats.gap_naks_acted_on++;
     /* READs before the NAK's PSN are being asked for again, with all behind them: no SACK tells. */
     if (snd(qp)->resent_for == OCHE_RESENT_RESPONSES &&
         oche_psn_diff(snd(qp)->tx.next, packet->psn) < 0)
@@ -345,6 +347,7 @@ static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, b
     if (snd(qp)->rnr_deadline != OCHE_NEVER && !moved && !has_restarted(qp, packet))
         return; /* the NAK asks for packets that must wait until the RNR wait ends */
     qp_note(&snd(qp)->nak_taken, packet->psn, now);
+    qp->nic->stats.gap_naks_acted_on++;
     /*
      * A repeated NAK uses up no retry, since it may have left before the packets sent again
      * arrived. The ACK timer, which a repeated NAK does not restart, limits the repetitions. If
@@ -496,6 +499,7 @@ static bool response_in_order(struct oche_qp *qp, const struct oche_packet *pack
     }
     if (oche_psn_diff(packet->psn, before) < 0) {
         qp->nic->stats.duplicate_packets++;
+        qp->nic->stats.duplicate_responses++;
         qp_trace(qp, now, OCHE_TRACE_DUPLICATE, packet->psn, packet->opcode);
         if (read && snd(qp)->pieces != NULL)
             pieces_came_twice(qp, now);

@@ -179,6 +179,7 @@ static void keep(struct oche_qp *qp, const struct oche_packet *packet, oche_time
     }
     if (is_kept(qp, packet->psn)) {
         qp->nic->stats.duplicate_packets++;
+        qp->nic->stats.duplicate_responses++;
         pieces_came_twice(qp, now);
         return;
     }
@@ -360,6 +361,7 @@ void pieces_asked(struct oche_qp *qp, oche_time now)
     struct read_pieces *pieces = snd(qp)->pieces;
     const struct read_piece *piece = find_piece(pieces, pieces->hole_first);
 
+    qp->nic->stats.response_gaps++;
     snd(qp)->rtt_head =
         snd(qp)->rtt_tail; /* the measured packet would have waited for the repetition */
     pieces_left(qp, pieces->hole_first, pieces->hole_end, now);

@@ -89,6 +89,7 @@ static enum oche_timeout own_timeout(struct oche_qp *qp)
         (void)retries_spend(qp, &snd(qp)->retries_left);
     if (means == OCHE_TIMEOUT_ADAPTIVE || means == OCHE_TIMEOUT_ADAPTIVE_GIVES_UP)
         qp->nic->stats.adaptive_timeouts++;
+    qp->nic->stats.adaptive_give_ups += means == OCHE_TIMEOUT_ADAPTIVE_GIVES_UP;
     return means;
 }
 

@@ -266,13 +266,26 @@ void sender_extend(struct oche_qp *qp, struct oche_recovery_rx *rx)
 
 /* ---- flushing ---- */
 
+static void count_failed(struct oche_nic_stats *stats, enum oche_status status)
+{
+    stats->failed_sends++;
+    stats->flushed_sends += status == OCHE_STATUS_FLUSHED;
+    stats->sends_refused_access += status == OCHE_STATUS_REMOTE_ACCESS;
+    stats->sends_refused_invalid += status == OCHE_STATUS_REMOTE_INVALID_REQUEST;
+    stats->sends_unanswered += status == OCHE_STATUS_RETRY_EXCEEDED;
+    stats->sends_not_ready += status == OCHE_STATUS_RNR_RETRY_EXCEEDED;
+}
+
 void sender_flush(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now)
 {
     struct sender *half = snd(qp);
 
     while (half->send_head != half->send_tail) {
         bool guilty = status != OCHE_STATUS_SUCCESS && half->send_head == index;
-        completer_retire(qp, guilty ? status : OCHE_STATUS_FLUSHED, now, now);
+        const enum oche_status of = guilty ? status : OCHE_STATUS_FLUSHED;
+
+        count_failed(&qp->nic->stats, of);
+        completer_retire(qp, of, now, now);
     }
     half->send_started = half->send_next = half->send_head;
     half->tx.una = half->tx.next = half->tx.message_start = half->tx.high;
