@@ -14,7 +14,7 @@ struct sources {
 struct row {
     struct oche_adapter_counter counter;
     uint16_t plus, minus; /* offset in struct sources, and 1; 0: nothing */
-    uint16_t divisor;          /* 0: 1 */
+    uint16_t divisor;     /* 0: 1 */
 };
 
 #define NIC(member)  (offsetof(struct sources, nic.member) + 1)
@@ -29,7 +29,7 @@ _Static_assert(sizeof(struct sources) < UINT16_MAX, "offsets are short");
 #define SOFT(name, help, ...) ROW(SOFTROCE, name, false, help, __VA_ARGS__)
 #define ZERO(group, name, help)                                                                    \
     {                                                                                              \
-        .counter = {name, OCHE_ADAPTER_##group, false, false, help }                               \
+        .counter = { name, OCHE_ADAPTER_##group, false, false, help }                              \
     }
 
 /* clang-format off */
@@ -47,10 +47,10 @@ static const struct row rows[OCHE_ADAPTER_COUNTERS] = {
     ZERO(HW, "roce_slow_restart_cnps", "CNPs that slow restart made"),
     ZERO(HW, "roce_slow_restart_trans", "changes of state to slow restart"),
     HW("packet_seq_err",
-       "NAKs for a gap that the requester acted on",
+       "NAKs for a gap that made the requester send again",
        .plus = NIC(gap_naks_acted_on)),
     HW("out_of_sequence",
-       "gaps in requests for which the responder sent, or was to send, a NAK",
+       "gaps in requests that the responder saw, as packets were lost or overtaken",
        .plus = NIC(gaps)),
     HW("implied_nak_seq_err",
        "gaps in responses to READs and atomics for which the requester asked again",
@@ -170,7 +170,6 @@ uint64_t oche_adapter_count(unsigned which, const struct oche_nic_stats *nic,
     OCHE_MUST(which < OCHE_ADAPTER_COUNTERS);
     if (port != NULL)
         sources.port = *port;
-    return (member(&sources, row->plus) -
-            member(&sources, row->minus)) /
+    return (member(&sources, row->plus) - member(&sources, row->minus)) /
            (row->divisor > 0 ? row->divisor : 1);
 }

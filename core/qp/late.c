@@ -102,7 +102,6 @@ static void send_nak(struct oche_qp *qp, uint32_t psn, oche_time now)
 
 void late_nak(struct oche_qp *qp, uint32_t psn, oche_time now)
 {
-    qp->nic->stats.gaps++;
     if (OCHE_LIKELY(!qp->nic->late) || qp->nic->config.habits->nak_delay == 0) {
         send_nak(qp, psn, now);
         return;

@@ -246,14 +246,14 @@ struct oche_nic_stats {
 
     /* Rarer events, for the counters of adapters (adapter_counters.h). */
     uint64_t read_requests, atomic_requests; /* as write_requests */
-    uint64_t gaps;                           /* times that the responder asked for a lost packet */
-    uint64_t response_gaps;                  /* times that the requester did, of responses */
-    uint64_t gap_naks_acted_on;              /* NAKs for a gap that made packets leave again */
-    uint64_t duplicate_responses;            /* duplicate_packets that are responses */
-    uint64_t adaptive_give_ups; /* adaptive_timeouts after which the request failed */
-    uint64_t cnps_ignored;      /* cnps_received that the scheme does not react to */
-    uint64_t no_receive;        /* packets dropped because no receive was posted */
-    uint64_t access_refused;    /* requests refused for their key, bounds or permission */
+    uint64_t gaps;                /* gaps in requests that the responder saw, each once */
+    uint64_t response_gaps;       /* gaps in responses that the requester asked for again */
+    uint64_t gap_naks_acted_on;   /* NAKs for a gap that made packets leave again */
+    uint64_t duplicate_responses; /* duplicate_packets that are responses */
+    uint64_t adaptive_give_ups;   /* adaptive_timeouts after which the request failed */
+    uint64_t cnps_ignored;        /* cnps_received that the scheme does not react to */
+    uint64_t no_receive;          /* packets dropped because no receive was posted */
+    uint64_t access_refused;      /* requests refused for their key, bounds or permission */
     /* work requests that failed, and those of them that were flushed */
     uint64_t failed_sends, flushed_sends;
     uint64_t failed_receives, flushed_receives;

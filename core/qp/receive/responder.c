@@ -61,6 +61,14 @@ static enum verdict check_uc_sequence(struct arrival *a)
     return GO;
 }
 
+/* Counts the gap before the packet, if none was known there. */
+static void count_gap(struct arrival *a)
+{
+    const struct oche_psn_note *missing = &rcv(a->qp)->missing;
+
+    a->nic->stats.gaps += missing->psn != rcv(a->qp)->rx.epsn || missing->last == 0;
+}
+
 static enum verdict drop_out_of_order(struct arrival *a)
 {
     a->nic->stats.out_of_order_packets++;
@@ -138,6 +146,7 @@ static OCHE_NOINLINE enum verdict judge_other(struct arrival *a, enum oche_verdi
         count_duplicate(a);
         return DROP;
     }
+    count_gap(a);
     drop_out_of_order(a);
     if (verdict == OCHE_VERDICT_PLACE)
         keep(a);

@@ -322,7 +322,6 @@ static void nak_selective(struct oche_qp *qp, const struct oche_packet *packet, 
     if (snd(qp)->rnr_deadline != OCHE_NEVER && !moved)
         return; /* the NAK asks for packets that must wait until the RNR wait ends */
     qp_note(&snd(qp)->nak_taken, packet->psn, now);
-    qp->nic->stats.gap_naks_acted_on++;
     /* READs before the NAK's PSN are being asked for again, with all behind them: no SACK tells. */
     if (snd(qp)->resent_for == OCHE_RESENT_RESPONSES &&
         oche_psn_diff(snd(qp)->tx.next, packet->psn) < 0)
@@ -330,6 +329,7 @@ static void nak_selective(struct oche_qp *qp, const struct oche_packet *packet, 
     snd(qp)->resent_for = OCHE_RESENT_SELECTIVE;
     bool is_new = qp->nic->recovery->sacked(&snd(qp)->tx, packet->psn, &sack, now);
     requester_seek(qp, before, now);
+    qp->nic->stats.gap_naks_acted_on += is_new;
     if (is_new)
         losses_tell(qp, now);
     losses_await(qp);
