@@ -4,6 +4,7 @@
 
 #include "cli/check_nic/result.h"
 #include "cli/json_line.h"
+#include "core/qp/adapter_counters.h"
 
 static double ns_of(oche_time time)
 {
@@ -107,6 +108,20 @@ static struct json_object *counters_of(const struct oche_nic_counters *counters)
     return object;
 }
 
+/* What the simulated adapters have counted themselves, both together. */
+static struct json_object *counted_by(const struct oche_nic_stats *stats)
+{
+    struct json_object *object = oche_json_object();
+
+    for (unsigned i = 0; i < OCHE_ADAPTER_HW_COUNTERS; i++) {
+        const struct oche_adapter_counter counter = oche_adapter_counter(i);
+
+        if (counter.counted && !counter.of_port)
+            oche_json_add_int(object, counter.name, oche_adapter_count(i, stats, NULL));
+    }
+    return object;
+}
+
 static struct json_object *packets_of(const struct oche_nic_trace *trace)
 {
     struct json_object *array = oche_json_array(0);
@@ -144,6 +159,8 @@ void oche_check_print_json(const struct oche_check_result *result, bool packets)
     oche_json_add(object, "latencies", latencies_of(&result->check));
     oche_json_add(object, "cnps", cnps_of(&result->check.cnps));
     oche_json_add(object, "counters", counters_of(&result->check.counters));
+    if (result->capture_count == 0)
+        oche_json_add(object, "counted", counted_by(&result->simulated.counted));
     oche_json_add_int(events, "listed", result->watched.events);
     oche_json_add_int(events, "happened", result->watched.events_seen);
     oche_json_add_int(events, "contradicted", result->watched.contradicted);

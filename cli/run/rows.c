@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "cli/run/adapter_rows.h"
 #include "cli/run/scheme_rows.h"
 #include "lab/measures/metrics.h"
 #include "lab/measures/steady.h"
@@ -255,6 +256,7 @@ const struct oche_row oche_rows[] = {
     {TRAFFIC, "CNPs", {"cnps"}},
     {TRAFFIC, "other packets of congestion control", {"cc_packets"}, .only = other_cc_packets},
     {TRAFFIC, .draw = oche_scheme_rows},
+    {TRAFFIC, .draw = oche_adapter_rows},
     {TRAFFIC,
      "busiest uplink over the mean, ",
      {"imbalance.WHERE"},

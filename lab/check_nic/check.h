@@ -54,7 +54,7 @@ struct oche_nic_cnps {
 struct oche_nic_counters {
     uint64_t packet_seq_err;        /* NACKs that the sender acted on */
     uint64_t local_ack_timeout_err; /* restarts without a reason in the trace */
-    uint64_t out_of_sequence;       /* gaps that the receiver saw */
+    uint64_t out_of_sequence;       /* gaps in requests that the receiver saw */
     uint64_t implied_nak_seq_err;   /* gaps in READ responses that were asked for again */
     uint64_t duplicate_request;     /* READ requests that were repeated */
     uint64_t np_cnp_sent;

@@ -150,6 +150,7 @@ static void run(struct oche_world *world, struct oche_nic_simulated *simulated)
     oche_world_totals(world, &totals);
     simulated->failed = totals.flows_failed;
     simulated->took = totals.measured;
+    simulated->counted = totals.nic;
 }
 
 bool oche_nic_simulate(const struct oche_nic_test *test, const char *path, oche_time delay,

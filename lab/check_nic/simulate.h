@@ -6,6 +6,7 @@
 #ifndef OCHE_LAB_CHECK_NIC_SIMULATE_H
 #define OCHE_LAB_CHECK_NIC_SIMULATE_H
 
+#include "core/qp/nic.h"
 #include "lab/check_nic/test_file.h"
 #include "lab/check_nic/watch.h"
 
@@ -13,6 +14,7 @@
 struct oche_nic_simulated {
     uint64_t failed; /* messages that were given up after the last retry */
     oche_time took;
+    struct oche_nic_stats counted; /* by both adapters */
 };
 
 /*

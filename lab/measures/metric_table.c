@@ -2,6 +2,7 @@
 /* The metrics, one row each. */
 #include "lab/measures/metric_table.h"
 
+#include "core/qp/adapter_counters.h"
 #include "lab/measures/scheme_counters.h"
 
 #define BOTH true
@@ -9,6 +10,11 @@
 static double goodput(const struct oche_outcome *o)
 {
     return (double)oche_rate_of(o->totals.nic.delivered_bytes, o->totals.measured);
+}
+
+static double adapter_count(const struct oche_outcome *o, unsigned which)
+{
+    return (double)oche_adapter_count(which, &o->totals.nic, NULL);
 }
 
 static double load_alone(const struct oche_outcome *o)
@@ -428,6 +434,8 @@ const struct metric oche_metric_table[] = {
     {"SCHEME.COUNTER.bytes_share", SHARE, OF_SCHEME_PACKETS,
      FROM(COMPUTED_EACH, .compute_each = oche_scheme_bytes_share),
      "whole frames: share of all bytes that hosts put on their links, with gaps"},
+    {"adapter.COUNTER", COUNT, OF_ADAPTER, FROM(COMPUTED_EACH, .compute_each = adapter_count),
+     "what an adapter has in hw_counters/"},
     {"rejected_packets", COUNT, OF_RUN, FROM(COUNTER, TOTAL(rejected_packets)),
      "packets that NICs threw away because something was wrong with them"},
     {"late_packets", COUNT, OF_RUN, FROM(COUNTER, TOTAL(late_packets)),

@@ -47,6 +47,7 @@ enum subject {
     OF_MECHANISM,      /* counters of mechanisms that switches have */
     OF_SCHEME,         /* counters of the congestion-control schemes */
     OF_SCHEME_PACKETS, /* those counters of the schemes that count packets */
+    OF_ADAPTER,        /* counters by the names that adapters have for them */
     SUBJECTS
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lab/measures/metric_table.h"
+#include "core/qp/adapter_counters.h"
 #include "lab/measures/scheme_counters.h"
 #include "lab/measures/size_rows.h"
 #include "params/error.h"
@@ -30,7 +31,8 @@ static const char *const placeholders[SUBJECTS] = {[OF_RUN] = NULL,
                                                    [OF_RATED] = "N",
                                                    [OF_MECHANISM] = "MECHANISM.COUNTER",
                                                    [OF_SCHEME] = "SCHEME.COUNTER",
-                                                   [OF_SCHEME_PACKETS] = "SCHEME.COUNTER"};
+                                                   [OF_SCHEME_PACKETS] = "SCHEME.COUNTER",
+                                                   [OF_ADAPTER] = "COUNTER"};
 
 static const char *const place_names[OCHE_PLACES] = {[OCHE_PLACE_TO_HOST] = "tor_to_host",
                                                      [OCHE_PLACE_TOR_UP] = "tor_to_up",
@@ -82,6 +84,8 @@ static unsigned how_many(enum subject of, const struct oche_outcome *outcome)
     case OF_SCHEME:
     case OF_SCHEME_PACKETS:
         return oche_scheme_counter_most();
+    case OF_ADAPTER:
+        return OCHE_ADAPTER_HW_COUNTERS;
     case SUBJECTS:
         break;
     }
@@ -141,6 +145,14 @@ static const char *scheme_name(enum subject of, unsigned which, char *text, size
     return oche_scheme_counter_name(which, text, text_bytes);
 }
 
+/* Returns the counter's name, or "" if a run does not know it. */
+static const char *adapter_name(unsigned which)
+{
+    const struct oche_adapter_counter counter = oche_adapter_counter(which);
+
+    return counter.counted && !counter.of_port ? counter.name : "";
+}
+
 /* True if the run has this subject (the port, workload, … of number `which`). */
 static bool is_there(enum subject of, const struct oche_outcome *outcome, unsigned which)
 {
@@ -155,6 +167,8 @@ static bool is_there(enum subject of, const struct oche_outcome *outcome, unsign
     case OF_SCHEME_PACKETS:
         return scheme_name(of, which, text, sizeof(text))[0] != '\0' &&
                oche_scheme_counted(outcome, which);
+    case OF_ADAPTER:
+        return outcome->has_adapters && *adapter_name(which) != '\0';
     case OF_SIZE:
         return outcome->sizes[which].flows > 0 || which == OCHE_OUTCOME_SIZES;
     case OF_DELIVERED:
@@ -298,6 +312,8 @@ static const char *subject_name(enum subject of, const struct oche_outcome *outc
     case OF_SCHEME:
     case OF_SCHEME_PACKETS:
         return scheme_name(of, which, text, text_bytes);
+    case OF_ADAPTER:
+        return adapter_name(which);
     case OF_SIZE:
     case OF_DELIVERED:
         return oche_size_row_name(outcome, which, text, text_bytes);
@@ -463,7 +479,9 @@ const char *oche_metric_help(const char *name)
         return NULL;
     return metric->of == OF_SCHEME      ? oche_scheme_counter_named(name)->help
            : metric->of == OF_MECHANISM ? counter_named(name)->help
-                                        : metric->help;
+           : metric->of == OF_ADAPTER
+               ? oche_adapter_counter(oche_adapter_counter_named(strchr(name, '.') + 1)).help
+               : metric->help;
 }
 
 const char *oche_metric_or_never(const char *name)
@@ -545,7 +563,7 @@ void oche_metrics_print(FILE *out)
         const struct metric *metric = &oche_metric_table[i];
 
         if (metric->of == OF_SCHEME || metric->of == OF_SCHEME_PACKETS ||
-            metric->of == OF_MECHANISM)
+            metric->of == OF_MECHANISM || metric->of == OF_ADAPTER)
             print_counters(out, metric);
         else
             fprintf(out, "%-24s %-6s %s\n", metric->name, oche_metric_units[metric->unit].name,

@@ -493,6 +493,9 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     *outcome = (struct oche_outcome){
         .pfc = config->switches.pfc,
         .ipv6 = config->hosts.ipv6,
+        .has_adapters = config->endpoint == NULL,
+        .has_profiles = config->nic_count > 0 ||
+                        (config->hosts.nic != NULL && strcmp(config->hosts.nic, "ideal") != 0),
         .seed = config->seed,
         .threads = one_thread ? 1 : oche_world_thread_split(world)->threads,
         .processors = config->threads == 0 && config->mail == NULL ? config->processors : 0,

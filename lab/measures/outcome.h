@@ -154,6 +154,8 @@ struct oche_outcome {
     char busiest[OCHE_PLACES][OCHE_OUTCOME_NAME_BYTES];
     /* bytes that all hosts put on their links, with gaps between packets */
     uint64_t host_line_bytes;
+    bool has_adapters; /* hosts' transport is the RNIC, which has counters of adapters */
+    bool has_profiles; /* the scenario names an adapter, other than the ideal one */
     bool ipv6;
     struct oche_mark_row marks[OCHE_PLACES];
     struct oche_congestion_row congestion[OCHE_WHERES];
