@@ -133,6 +133,7 @@ struct oche_uc_counts {
 struct oche_device_stats {
     uint64_t sent_packets, sent_datagrams;         /* several packets may share a datagram */
     uint64_t received_packets, received_datagrams; /* including invalid ones */
+    uint64_t sent_bytes, received_bytes;           /* of these packets, from the BTH to the ICRC */
     uint64_t wrong[OCHE_WIRE_ERROR_COUNT]; /* received packets dropped as invalid, by cause */
     uint64_t strangers;                    /* datagrams from addresses that belong to no peer */
     uint64_t strange_ports;     /* valid packets of peers from other ports (peer_ports.h) */

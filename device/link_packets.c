@@ -183,8 +183,10 @@ static unsigned send_batch(struct oche_device *device, struct batch *batch, oche
             oche_socket_send(&device->socket, device->source_ports.fds[batch->parcels[at]->port],
                              &batch->datagrams[at], batch->count - at, &sent);
         packets += sent;
-        for (unsigned end = at + sent; at < end; at++)
+        for (unsigned end = at + sent; at < end; at++) {
+            device->stats.sent_bytes += batch->parcels[at]->count;
             oche_links_done(device->links, batch->parcels[at]);
+        }
         if (result == OCHE_SEND_DONE || result == OCHE_SEND_FULL)
             continue;
         if (result == OCHE_SEND_TOO_LARGE)

@@ -335,6 +335,7 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
     oche_pseudo_from_bytes(&arrival.pseudo, arrival.header.bytes);
     if (in->truncated || in->count == 0) {
         device->stats.received_packets++;
+        device->stats.received_bytes += in->count;
         device->stats.wrong[OCHE_WIRE_TRUNCATED]++;
         return 1;
     }
@@ -352,6 +353,7 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
             continue;
         }
         device->stats.received_packets++;
+        device->stats.received_bytes += count;
         device->stats.taken_over += in->passed_on;
         if (check_packet(device, &arrival, in->bytes + at, count, &checked)) {
             if (OCHE_UNLIKELY(ack_was_first(in, at + count, &checked))) {

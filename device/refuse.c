@@ -53,6 +53,7 @@ static void send_mad(struct oche_device *device, const struct oche_address *to, 
             return;
         }
         device->stats.sent_packets++;
+        device->stats.sent_bytes += piece.iov_len;
         device->stats.sent_datagrams++;
     }
     if (device->capture == NULL)

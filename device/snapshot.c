@@ -6,6 +6,9 @@
 #include "device/internal.h"
 #include "device/view/format.h"
 
+/* Of Ethernet, IP and UDP. */
+#define HEADER_BYTES(ipv6) (14 + ((ipv6) ? 40 : 20) + 8)
+
 /* Twice in a row: once, a thread may be about to ring the doorbell. */
 #define HUNG_CHECKS 2
 #define HUNG_PACING (60 * OCHE_SEC) /* useful rates are higher */
@@ -161,6 +164,21 @@ static void fill_scheme(const struct oche_device *device, struct oche_view *view
     view->senders_told = senders.told;
 }
 
+static void fill_adapter(const struct oche_device *device, const struct oche_device_stats *s,
+                         uint64_t *adapter)
+{
+    const uint64_t headers = HEADER_BYTES(device->socket.ipv6);
+    const struct oche_adapter_port port = {.sent_packets = s->sent_packets,
+                                           .sent_bytes = s->sent_bytes + headers * s->sent_packets,
+                                           .received_packets = s->received_packets,
+                                           .received_bytes =
+                                               s->received_bytes + headers * s->received_packets,
+                                           .wrong_icrc = s->wrong[OCHE_WIRE_ICRC]};
+
+    for (unsigned i = 0; i < OCHE_ADAPTER_COUNTERS; i++)
+        adapter[i] = oche_adapter_count(i, &s->nic, &port);
+}
+
 static void copy_name(char *to, size_t bytes, const char *from)
 {
     memset(to, 0, bytes);
@@ -178,6 +196,8 @@ OCHE_UNCHECKED void oche_device_counters_now(struct oche_device *device, uint64_
 
 void oche_device_snapshot(struct oche_device *device, struct oche_view *view)
 {
+    struct oche_device_stats stats;
+
     view->line_rate_bps = device->paces ? device->config.line_rate_bps : 0;
     memcpy(view->address, device->address.ip, sizeof(view->address));
     copy_name(view->cc, sizeof(view->cc), device->config.cc->name);
@@ -185,7 +205,10 @@ void oche_device_snapshot(struct oche_device *device, struct oche_view *view)
     oche_device_lock(device);
     view->open_ns = oche_device_now(device) / OCHE_NS;
     list_qps(device, view);
-    oche_device_counters_now(device, view->counters);
+    oche_device_stats_now(device, &stats);
+    fill_simple(&stats, view->counters);
+    fill_causes(device, &stats, view->counters);
+    fill_adapter(device, &stats, view->adapter);
     fill_scheme(device, view);
     view->peers = count_peers(&device->peers);
     oche_device_unlock(device);

@@ -301,6 +301,14 @@ static void capture_until(struct oche_device *device, struct lane *lane, unsigne
     }
 }
 
+/* Returns the bytes of a datagram's packets. All have the same length but the last. */
+static uint64_t bytes_of(const struct oche_datagram_out *datagram)
+{
+    const uint32_t before = datagram->piece_count - 1;
+
+    return (uint64_t)before * datagram->segment_bytes + datagram->pieces[before].iov_len;
+}
+
 /*
  * Notes that `count` more datagrams of the lane were sent. Returns how many packets were in them.
  */
@@ -312,6 +320,7 @@ static unsigned note_sent(struct oche_device *device, struct lane *lane, unsigne
 
     for (unsigned i = 0; i < count; i++, lane->unsent++) {
         packets += t->datagrams[lane->unsent].piece_count;
+        device->stats.sent_bytes += bytes_of(&t->datagrams[lane->unsent]);
         capture_until(device, lane,
                       t->first_of[lane->unsent] + t->datagrams[lane->unsent].piece_count);
     }

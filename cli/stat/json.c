@@ -47,6 +47,28 @@ static struct json_object *counters_of(const struct oche_view *view, const struc
     return object;
 }
 
+/* The counters that adapters have, by the names of their files. */
+static struct json_object *adapter_of(const struct oche_view *view, const struct stat_span *span)
+{
+    struct json_object *object = oche_json_object(), *folder = NULL;
+
+    for (unsigned i = 0; i < OCHE_ADAPTER_COUNTERS; i++) {
+        const struct oche_adapter_counter counter = oche_adapter_counter(i);
+        const bool is_first = i == 0 || oche_adapter_counter(i - 1).group != counter.group;
+
+        if (counter.group == OCHE_ADAPTER_SOFTROCE || !counter.counted)
+            continue;
+        if (is_first || folder == NULL) {
+            folder = oche_json_object();
+            oche_json_add(object, counter.group == OCHE_ADAPTER_HW ? "hw_counters" : "counters",
+                          folder);
+        }
+        oche_json_add_int(folder, counter.name,
+                          view->adapter[i] - (span->from != NULL ? span->from->adapter[i] : 0));
+    }
+    return object;
+}
+
 static struct json_object *qps_of(const struct oche_view *view)
 {
     struct json_object *array = oche_json_array((int)view->listed);
@@ -104,6 +126,7 @@ static struct json_object *device_of(const struct oche_view_entry *entry,
         oche_json_exact(
             8 * stat_per_second(&span, stat_counted(view, &span, OCHE_VIEW_RECEIVED_BYTES))));
     oche_json_add(object, "counters", counters_of(view, &span));
+    oche_json_add(object, "adapter", adapter_of(view, &span));
     if (qps)
         oche_json_add(object, "qps", qps_of(view));
     return object;

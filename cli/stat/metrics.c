@@ -86,6 +86,25 @@ static void print_counters(FILE *out, const struct oche_views *views)
     }
 }
 
+/* The counters of adapters, by their names with oche_adapter_ before. */
+static void print_adapter(FILE *out, const struct oche_views *views)
+{
+    for (unsigned i = 0; i < OCHE_ADAPTER_COUNTERS; i++) {
+        const struct oche_adapter_counter counter = oche_adapter_counter(i);
+        char name[80];
+
+        if (!counter.counted || counter.group == OCHE_ADAPTER_SOFTROCE)
+            continue;
+        snprintf(name, sizeof(name), "oche_adapter_%s_total", counter.name);
+        print_head(out, name, "counter", counter.help);
+        for (size_t e = 0; e < views->count; e++) {
+            fprintf(out, "%s{", name);
+            print_device(out, views->entries[e]);
+            fprintf(out, "} %" PRIu64 "\n", views->entries[e]->view.adapter[i]);
+        }
+    }
+}
+
 /* Writes one of a scheme's counters, for all devices that run the scheme. */
 static void print_scheme_row(FILE *out, const struct oche_views *views,
                              const struct oche_counters *counters, unsigned row)
@@ -244,5 +263,6 @@ void stat_print_metrics(FILE *out, const struct oche_views *views)
     print_gauges(out, views);
     print_connections(out, views);
     print_counters(out, views);
+    print_adapter(out, views);
     print_schemes(out, views);
 }

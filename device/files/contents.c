@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/files/counts.h"
 #include "device/files/kernel.h"
 #include "device/files/state.h"
 #include "device/path/link_rate.h"
@@ -20,34 +21,6 @@
 #define CPU_GROUPS  128 /* of 32 processors each */
 #define CPU_ONLINE  "/sys/devices/system/cpu/online"
 #define ABI_VERSION "6\n" /* of the kernel's uverbs */
-
-/* Names of the kernel's counters of a port (IBTA's, and then soft-RoCE's). */
-static const char *const counters[] = {"VL15_dropped",
-                                       "excessive_buffer_overrun_errors",
-                                       "link_downed",
-                                       "link_error_recovery",
-                                       "local_link_integrity_errors",
-                                       "multicast_rcv_packets",
-                                       "multicast_xmit_packets",
-                                       "port_rcv_constraint_errors",
-                                       "port_rcv_data",
-                                       "port_rcv_errors",
-                                       "port_rcv_packets",
-                                       "port_rcv_remote_physical_errors",
-                                       "port_rcv_switch_relay_errors",
-                                       "port_xmit_constraint_errors",
-                                       "port_xmit_data",
-                                       "port_xmit_discards",
-                                       "port_xmit_packets",
-                                       "port_xmit_wait",
-                                       "symbol_error",
-                                       "unicast_rcv_packets",
-                                       "unicast_xmit_packets"};
-static const char *const hw_counters[] = {
-    "ack_deferred",       "completer_retry_err", "duplicate_request",  "link_downed",
-    "out_of_seq_request", "rcvd_pkts",           "rcvd_rnr_err",       "rcvd_seq_err",
-    "rdma_recvs",         "rdma_sends",          "retry_exceeded_err", "retry_rnr_exceeded_err",
-    "send_err",           "send_rnr_err",        "sent_pkts"};
 
 /* A device whose files are being given away. `folder` is the part that they are below. */
 struct giving {
@@ -193,13 +166,16 @@ static bool give_device(struct giving *giving)
            put_link(giving, "subsystem", "../../../../../../class/infiniband");
 }
 
-static bool give_counters(struct giving *giving, const char *folder, const char *const *names,
-                          size_t count)
+/* Values come when a file is looked at (counts.h). */
+static bool give_counters(const struct giving *giving)
 {
     char name[LONGEST];
 
-    for (size_t i = 0; i < count; i++) {
-        snprintf(name, sizeof(name), "%s/%s", folder, names[i]);
+    for (unsigned i = 0; i < OCHE_ADAPTER_COUNTERS; i++) {
+        const struct oche_adapter_counter counter = oche_adapter_counter(i);
+
+        snprintf(name, sizeof(name), "%s/%s", oche_files_counter_folder(counter.group),
+                 counter.name);
         if (!file(giving, name, "0"))
             return false;
     }
@@ -238,9 +214,7 @@ static bool give_port(struct giving *giving)
            file(giving, "cap_mask", "0x%08x", (unsigned)OV_PORT_CAPABILITIES) &&
            file(giving, "gids/0", "%s", text) && file(giving, "gid_attrs/types/0", "RoCE v2") &&
            file(giving, "gid_attrs/ndevs/0", "%s", giving->device->interface) &&
-           file(giving, "pkeys/0", "0x%04x", OV_PKEY) &&
-           give_counters(giving, "counters", counters, OCHE_COUNT_OF(counters)) &&
-           give_counters(giving, "hw_counters", hw_counters, OCHE_COUNT_OF(hw_counters));
+           file(giving, "pkeys/0", "0x%04x", OV_PKEY) && give_counters(giving);
 }
 
 /* ---- what verbs name in dev_name and dev_path ---- */

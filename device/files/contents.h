@@ -10,7 +10,7 @@
  *   /sys/class/infiniband_verbs/uNAME                      a link
  *   /dev/infiniband/uNAME                                  a link to /dev/null
  *
- * Counters are all 0: nobody in this process knows those of other processes; `oche stat` does.
+ * Counters are 0 at first; they get their values when a program looks at them (counts.h).
  */
 #ifndef OCHE_DEVICE_FILES_CONTENTS_H
 #define OCHE_DEVICE_FILES_CONTENTS_H

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "device/files/contents.h"
+#include "device/files/counts.h"
 #include "device/files/kernel.h"
 #include "device/files/missing.h"
 
@@ -106,6 +107,16 @@ static struct place look(struct walk *walk, const char *path)
     }
     place.kind = top ? kind_of(path) : is_above(path) ? KIND_FOLDER : KIND_NONE;
     return place;
+}
+
+bool oche_files_names_counter(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+
+    for (unsigned i = 0; i < OCHE_ADAPTER_COUNTERS; i++)
+        if (strcmp(oche_adapter_counter(i).name, name) == 0)
+            return true;
+    return false;
 }
 
 /* ---- the walk ---- */
@@ -304,7 +315,11 @@ static const char *find(int at, const char *path, bool follow, struct oche_found
         now = step(&walk);
     if (now == STEP_MISSING && walk.left)
         oche_files_missing(walk.done, path[0] == '/' ? path : walk.done);
-    return now != STEP_UNKNOWN && finish(&walk, now, found) ? found->path : path;
+    if (now == STEP_UNKNOWN || !finish(&walk, now, found))
+        return path;
+    if (found->ours && strstr(walk.done, "counters/") != NULL)
+        oche_tree_renew(found->path);
+    return found->path;
 }
 
 const char *oche_files_find_slow(int at, const char *path, bool follow, struct oche_found *found)

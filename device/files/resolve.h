@@ -32,12 +32,16 @@ static inline bool oche_files_concern(const char *path)
     return strncmp(path, "dev/", 4) == 0 && strstr(path, "infiniband") != NULL;
 }
 
-/* The same for a path that begins at the current folder, or an open one. */
+/* True if the path ends with the name of a counter, whose file must be written first (counts.h). */
+bool oche_files_names_counter(const char *path);
+
+/* As oche_files_concern, for a path that begins at the current folder, or an open one. */
 static inline bool oche_files_concern_relative(const char *path)
 {
     return strstr(path, "infiniband") != NULL || strstr(path, "oche") != NULL ||
            (strncmp(path, "..", 2) == 0 &&
-            atomic_load_explicit(&oche_tree_made, memory_order_relaxed));
+            atomic_load_explicit(&oche_tree_made, memory_order_relaxed)) ||
+           (strchr(path, '_') != NULL && oche_files_names_counter(path));
 }
 
 /*

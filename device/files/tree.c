@@ -14,6 +14,7 @@
 
 #include "core/base.h"
 #include "device/files/contents.h"
+#include "device/files/counts.h"
 #include "device/files/kernel.h"
 #include "device/files/state.h"
 #include "device/files/sweep.h"
@@ -212,6 +213,7 @@ static void in_child(void)
 {
     mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     oche_files_states_in_child();
+    oche_files_counts_in_child();
     forget();
 }
 
@@ -316,6 +318,18 @@ void oche_tree_show_state(const struct oche_address *address)
     pthread_mutex_lock(&mutex);
     if (atomic_load(&oche_tree_made) && is_there())
         oche_files_states(&sink, address);
+    pthread_mutex_unlock(&mutex);
+}
+
+void oche_tree_renew(const char *path)
+{
+    char text[32];
+    bool is_own;
+
+    pthread_mutex_lock(&mutex);
+    is_own = root[0] != '\0' && strncmp(path, root, strlen(root)) == 0 && is_there();
+    if (is_own && oche_files_count(path + strlen(root), text, sizeof(text)))
+        (void)exchange_file(NULL, path + strlen(root), text);
     pthread_mutex_unlock(&mutex);
 }
 

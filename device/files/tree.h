@@ -33,6 +33,12 @@ bool oche_tree(char path[OCHE_TREE_BYTES]);
 /* If this process has a tree, writes the files again that say whether this device's port is up. */
 void oche_tree_show_state(const struct oche_address *address);
 
+/*
+ * If `path`, which begins with that of a tree, is a file whose content changes all the time
+ * (counts.h), writes it again.
+ */
+void oche_tree_renew(const char *path);
+
 /* Removes the tree, as this process ends. */
 void oche_tree_remove(void);
 

@@ -43,4 +43,11 @@ void oche_link_speed_print(const struct oche_link_speed *speed, char *text, size
 void oche_files_port_changed(const uint8_t ip[16], bool is_up)
     __attribute__((weak, visibility("default")));
 
+/*
+ * Called when a device of this process has written its view, the file `name` (device/view/):
+ * `values` are those of core/qp/adapter_counters.h. As above.
+ */
+void oche_files_counted(const char *name, const uint8_t ip[16], const uint64_t *values)
+    __attribute__((weak, visibility("default")));
+
 #endif

@@ -114,6 +114,8 @@ static void write_now(struct ov_port *port, struct ov_view *view)
         shown->connections[i] = connections_of((enum oche_view_connections)i);
     oche_device_snapshot(port->device, shown);
     oche_view_writer_write(view->writer);
+    if (oche_files_counted != NULL)
+        oche_files_counted(oche_view_writer_name(view->writer), shown->address, shown->adapter);
 }
 
 static void open_view(struct ov_port *port)

@@ -14,10 +14,11 @@
 #define OCHE_DEVICE_VIEW_FORMAT_H
 
 #include "core/counter.h"
+#include "core/qp/adapter_counters.h"
 #include "core/qp/nic.h"
 
 #define OCHE_VIEW_MAGIC   UINT64_C(0x77656976656863f0)
-#define OCHE_VIEW_VERSION 3
+#define OCHE_VIEW_VERSION 4
 #define OCHE_VIEW_QPS     256 /* queue pairs that are listed one by one, the newest ones */
 #define OCHE_VIEW_NOBODY  UINT32_MAX
 
@@ -119,6 +120,7 @@ struct oche_view {
     uint64_t connections[OCHE_VIEW_CONNECTIONS];
     uint64_t scheme[OCHE_MOST_COUNTERS]; /* the scheme's own counters, in the order of its table */
     uint64_t counters[OCHE_VIEW_COUNTERS];
+    uint64_t adapter[OCHE_ADAPTER_COUNTERS]; /* core/qp/adapter_counters.h */
     struct oche_view_qp qp[OCHE_VIEW_QPS];
 };
 

@@ -17,6 +17,8 @@
 
 struct reading {
     struct oche_views *views;
+    bool (*leave_out)(void *context, const char *name); /* NULL: all are read */
+    void *context;
     bool failed; /* memory is out */
 };
 
@@ -87,7 +89,10 @@ static bool add(struct oche_views *views, int file, const char *name, uid_t owne
 static bool look_at(struct reading *reading, int folder, const char *name, uid_t owner)
 {
     pid_t pid;
-    const int file = oche_view_name_is(name, &pid) ? oche_view_open(folder, name, owner) : -1;
+    const bool is_left_out =
+        reading->leave_out != NULL && reading->leave_out(reading->context, name);
+    const int file =
+        !is_left_out && oche_view_name_is(name, &pid) ? oche_view_open(folder, name, owner) : -1;
 
     if (file < 0)
         return false;
@@ -170,7 +175,13 @@ static void sort(struct oche_views *views)
 
 bool oche_views_read(struct oche_views *views, const char *given)
 {
-    struct reading reading = {.views = views};
+    return oche_views_read_others(views, given, NULL, NULL);
+}
+
+bool oche_views_read_others(struct oche_views *views, const char *given,
+                            bool (*leave_out)(void *context, const char *name), void *context)
+{
+    struct reading reading = {.views = views, .leave_out = leave_out, .context = context};
 
     *views = (struct oche_views){0};
     oche_view_each_folder(given, visit, &reading);

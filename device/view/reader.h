@@ -32,6 +32,12 @@ struct oche_views {
  * `given`. Removes files of processes that have ended. Returns false if memory is out.
  */
 bool oche_views_read(struct oche_views *views, const char *given);
+/*
+ * As oche_views_read, without the views whose file's name `leave_out` names. A process with views
+ * of its own must leave them out: opening and closing them would end its locks (place.h).
+ */
+bool oche_views_read_others(struct oche_views *views, const char *given,
+                            bool (*leave_out)(void *context, const char *name), void *context);
 void oche_views_free(struct oche_views *views);
 /*
  * Returns the earlier entry of the same device, if the two can be compared (no counter, nor the

@@ -96,6 +96,11 @@ struct oche_view *oche_view_writer_view(struct oche_view_writer *writer)
     return &writer->view;
 }
 
+const char *oche_view_writer_name(const struct oche_view_writer *writer)
+{
+    return writer->name;
+}
+
 /*
  * The file may have been removed. The end of a session removes /run/user/UID. Another process may
  * also remove the file as a left-over, if it sees it before the file is locked.

@@ -21,6 +21,8 @@ struct oche_view_writer;
 struct oche_view_writer *oche_view_writer_open(const char *given);
 /* Returns the view that will be written next; the caller may change it. */
 struct oche_view *oche_view_writer_view(struct oche_view_writer *writer);
+/* Returns the name of its file. */
+const char *oche_view_writer_name(const struct oche_view_writer *writer);
 /* Writes the view. Makes the file again if it was removed. */
 void oche_view_writer_write(struct oche_view_writer *writer);
 /* Returns the writer's end of the way by which others reach the process (control.h). */
