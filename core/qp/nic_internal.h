@@ -11,6 +11,8 @@
 #include "core/qp/nic.h"
 #include "core/qp/objects/regions.h"
 #include "core/qp/slots.h"
+#include "core/wire/aeth.h"
+#include "core/wire/opcode.h"
 
 #define CACHE_ALIGNED __attribute__((aligned(OCHE_CACHE_LINE)))
 
@@ -85,5 +87,25 @@ struct oche_nic {
 /* Counts and traces a packet that is rejected; `qp` may be NULL. */
 void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause,
                 const struct oche_packet *packet, oche_time now);
+
+/* ---- counting ---- */
+
+/* Counts a received NAK, even if it comes too late to have an effect. */
+static inline void count_nak(struct oche_nic_stats *stats, uint8_t syndrome)
+{
+    if (oche_aeth_kind(syndrome) == OCHE_AETH_RNR)
+        stats->rnr_naks_received++;
+    else
+        stats->naks_received++;
+}
+
+/* Counts a request that is executed, or refused access. SENDs are not counted. */
+static inline void count_request(struct oche_nic_stats *stats, uint8_t operation)
+{
+    stats->write_requests += operation == OCHE_OPERATION_WRITE;
+    stats->read_requests += operation == OCHE_OPERATION_READ;
+    stats->atomic_requests +=
+        operation == OCHE_OPERATION_COMPARE_SWAP || operation == OCHE_OPERATION_FETCH_ADD;
+}
 
 #endif

@@ -184,9 +184,15 @@ static inline void qp_heard(struct oche_qp *qp, const struct oche_packet *packet
         qp_learn(qp, packet);
 }
 
+/* True if the PSN is not the one that was noted last. */
+static inline bool qp_note_is_new(const struct oche_psn_note *note, uint32_t psn)
+{
+    return note->psn != psn || note->last == 0;
+}
+
 static inline void qp_note(struct oche_psn_note *note, uint32_t psn, oche_time now)
 {
-    if (note->psn != psn || note->last == 0)
+    if (qp_note_is_new(note, psn))
         *note = (struct oche_psn_note){.psn = psn, .first = now};
     note->last = now;
 }

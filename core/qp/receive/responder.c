@@ -61,14 +61,6 @@ static enum verdict check_uc_sequence(struct arrival *a)
     return GO;
 }
 
-/* Counts the gap before the packet, if none was known there. */
-static void count_gap(struct arrival *a)
-{
-    const struct oche_psn_note *missing = &rcv(a->qp)->missing;
-
-    a->nic->stats.gaps += missing->psn != rcv(a->qp)->rx.epsn || missing->last == 0;
-}
-
 static enum verdict drop_out_of_order(struct arrival *a)
 {
     a->nic->stats.out_of_order_packets++;
@@ -146,7 +138,7 @@ static OCHE_NOINLINE enum verdict judge_other(struct arrival *a, enum oche_verdi
         count_duplicate(a);
         return DROP;
     }
-    count_gap(a);
+    a->nic->stats.gaps += qp_note_is_new(&rcv(a->qp)->missing, rcv(a->qp)->rx.epsn);
     drop_out_of_order(a);
     if (verdict == OCHE_VERDICT_PLACE)
         keep(a);
@@ -485,26 +477,17 @@ static enum verdict execute_data(struct arrival *a)
     return GO;
 }
 
-/* Returns true if it is a READ. */
-static bool count_read_or_atomic(struct arrival *a)
-{
-    const bool read = a->row->operation == OCHE_OPERATION_READ;
-
-    a->nic->stats.read_requests += read;
-    a->nic->stats.atomic_requests += !read;
-    return read;
-}
-
 static void execute_read_or_atomic(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
     const struct oche_packet *packet = a->packet;
     uint32_t index = rcv(qp)->response_next++;
     struct response *response = &rcv(qp)->responses[index & (rcv(qp)->response_count - 1)];
-    const bool read = count_read_or_atomic(a);
+    bool read = a->row->operation == OCHE_OPERATION_READ;
     uint32_t length = read ? packet->reth.dma_length : 0;
     uint32_t packets = length <= qp->mtu ? 1 : (length - 1) / qp->mtu + 1;
 
+    count_request(&a->nic->stats, a->row->operation);
     /* A response that is being sent again has arrived: the peer sends a new request. */
     if (response->active)
         response_finish(qp, response);
@@ -703,10 +686,8 @@ static void refuse(struct arrival *a, enum verdict verdict)
     struct oche_qp *qp = a->qp;
 
     nic_reject(a->nic, qp, bad_verdicts[verdict].cause, a->packet, a->now);
-    if (verdict == BAD_ACCESS && a->row->operation == OCHE_OPERATION_WRITE)
-        a->nic->stats.write_requests++;
-    else if (verdict == BAD_ACCESS && !(a->row->flags & OCHE_OP_PAYLOAD))
-        count_read_or_atomic(a);
+    if (verdict == BAD_ACCESS)
+        count_request(&a->nic->stats, a->row->operation);
     if (qp->transport == OCHE_TRANSPORT_UC) {
         refuse_unreliable(a, verdict);
     } else if (verdict == NOT_READY) {

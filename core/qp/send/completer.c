@@ -403,15 +403,6 @@ static void nak(struct oche_qp *qp, const struct oche_packet *packet, bool moved
         nak_fatal(qp, packet, now);
 }
 
-/* Counts a received NAK, even if it comes too late to have an effect. */
-static OCHE_NOINLINE void count_nak(struct oche_nic_stats *stats, uint8_t syndrome)
-{
-    if (oche_aeth_kind(syndrome) == OCHE_AETH_RNR)
-        stats->rnr_naks_received++;
-    else
-        stats->naks_received++;
-}
-
 static bool known_syndrome(uint8_t syndrome)
 {
     enum oche_aeth_kind kind = oche_aeth_kind(syndrome);
