@@ -77,6 +77,7 @@ static const struct counter nic_counters[] = {
     NIC(gap_naks_acted_on),
     NIC(duplicate_responses),
     NIC(adaptive_give_ups),
+    NIC(slow_restarts),
     NIC(cnps_ignored),
     NIC(no_receive),
     NIC(access_refused),

@@ -275,14 +275,13 @@ void congestion_own(struct oche_qp *qp, const struct oche_packet *packet, oche_t
     congestion_apply(qp, now);
 }
 
-void congestion_cnp(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+bool congestion_cnp(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
-    if (qp->nic->cc->cnp == NULL || !(qp->flags & QP_CC_STARTED)) {
-        qp->nic->stats.cnps_ignored++;
-        return;
-    }
+    if (qp->nic->cc->cnp == NULL || !(qp->flags & QP_CC_STARTED))
+        return false;
     qp->nic->cc->cnp(&qp->flow, now, packet);
     congestion_apply(qp, now);
+    return true;
 }
 
 void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
@@ -333,7 +332,7 @@ static void slow_restart(struct oche_qp *qp, oche_time now)
     if (habits == NULL || !habits->slow_restart)
         return;
     oche_cnp_fill(&cnp, qp->qpn, 0, false);
-    congestion_cnp(qp, &cnp, now);
+    qp->nic->stats.slow_restarts += congestion_cnp(qp, &cnp, now);
 }
 
 void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now)

@@ -37,8 +37,8 @@ void congestion_group(struct oche_qp *qp, const struct oche_packet *packet, bool
 void congestion_message_ends(struct oche_qp *qp, oche_time now);
 void congestion_read_begins(struct oche_qp *qp, oche_time now);
 void congestion_read_ends(struct oche_qp *qp, oche_time now);
-/* Gives the scheme a CNP that the peer can have sent. */
-void congestion_cnp(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
+/* Gives the scheme a CNP that the peer can have sent. Returns false if it does not react. */
+bool congestion_cnp(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
 /* Gives the scheme a packet of its own opcode. */
 void congestion_own(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
 /* Tell the scheme: there is no work left; there is again; `more`, which it must have, if new. */

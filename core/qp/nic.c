@@ -371,7 +371,7 @@ static void receive_cnp(struct oche_qp *qp, const struct oche_packet *packet, oc
     }
     nic->stats.cnps_received++;
     qp_trace(qp, now, OCHE_TRACE_CNP_ARRIVED, 0, 0);
-    congestion_cnp(qp, packet, now);
+    nic->stats.cnps_ignored += !congestion_cnp(qp, packet, now);
 }
 
 static struct oche_qp *find_or_make(struct oche_nic *nic, const struct oche_packet *packet,

@@ -251,6 +251,7 @@ struct oche_nic_stats {
     uint64_t gap_naks_acted_on;   /* NAKs for a gap that made packets leave again */
     uint64_t duplicate_responses; /* duplicate_packets that are responses */
     uint64_t adaptive_give_ups;   /* adaptive_timeouts after which the request failed */
+    uint64_t slow_restarts;       /* timeouts that lowered a rate as a CNP does (slow_restart) */
     uint64_t cnps_ignored;        /* cnps_received that the scheme does not react to */
     uint64_t no_receive;          /* packets dropped because no receive was posted */
     uint64_t access_refused;      /* requests refused for their key, bounds or permission */

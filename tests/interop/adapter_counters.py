@@ -95,7 +95,7 @@ def check_files(view, monitor, address):
         for name, value in before[folder].items():
             if not value <= seen[f"{folder}/{name}"] <= after[folder][name]:
                 pairs.fail(folder, name, value, seen[f"{folder}/{name}"], after[folder][name])
-    if seen["counters/port_xmit_packets"] == 0 or seen["hw_counters/roce_slow_restart"] != 0:
+    if seen["counters/port_xmit_packets"] == 0 or seen["hw_counters/rx_dct_connect"] != 0:
         pairs.fail(seen)
     return seen
 

@@ -329,6 +329,8 @@ static void test_slow_restart(void **state)
         else
             assert_true(after_bps == line_bps);
         assert_int_equal(oche_nic_stats(pair->side[0].nic)->cnps_received, 0); /* none came */
+        assert_int_equal(oche_nic_stats(pair->side[0].nic)->slow_restarts, habit);
+        assert_int_equal(oche_nic_stats(pair->side[0].nic)->cnps_ignored, 0);
         pair_run_quiet(pair);
         pair_expect(pair, 0, 0, OCHE_STATUS_SUCCESS);
         pair_close(pair);
