@@ -151,6 +151,30 @@ static bool get_packets(const struct options *options, struct oche_check_result 
                              &result->simulated, error);
 }
 
+/*
+ * True if the capture has the test's data: of as many queue pairs, and READ responses or not. Says
+ * what is wrong if not.
+ */
+static bool has_the_traffic(const struct options *options, const struct oche_check_result *result)
+{
+    const struct oche_nic_trace *trace = &result->watched.trace;
+    const struct oche_nic_test *test = &result->test;
+    uint32_t responses = 0;
+
+    if (options->capture_count == 0 || test->verb == OCHE_NIC_SEND_READ)
+        return true;
+    for (uint32_t i = 0; i < trace->stream_count; i++)
+        responses += trace->streams[i].responses;
+    if (trace->stream_count == test->num_qps &&
+        responses == (oche_nic_test_reads(test) ? trace->stream_count : 0))
+        return true;
+    oche_print_error("oche check-nic: %s: has data of %u queue pairs, of these %u with READ "
+                     "responses; the test has %llu queue pairs, and its verb is %s",
+                     options->captures[0], trace->stream_count, responses,
+                     (unsigned long long)test->num_qps, oche_nic_verb_name(test->verb));
+    return false;
+}
+
 static int check(const struct options *options, struct oche_check_result *result)
 {
     struct oche_nic_expected expected = oche_nic_test_expected(&result->test);
@@ -167,6 +191,9 @@ static int check(const struct options *options, struct oche_check_result *result
                          options->capture_count > 0 ? options->captures[0] : options->path);
         return 2;
     }
+    if (!has_the_traffic(options, result))
+        return 2;
+    expected.exact_times = options->capture_count == 0 || result->capture.mirror;
     oche_check_nic(&result->watched.trace, &expected, &result->check);
     if (options->profile != NULL)
         written = write_profile(options, result);

@@ -200,7 +200,7 @@ static void print_latencies(const struct oche_check_nic *check)
     if (samples > 0)
         oche_table_print(table, stdout);
     else
-        printf("No latencies: nothing was lost, and no CNP was sent.\n");
+        printf("No latencies: nothing was lost, and no CNP followed a mark.\n");
     oche_table_free(table);
 }
 
@@ -227,6 +227,14 @@ static void print_remarks(const struct oche_check_result *result)
                watched->events - watched->events_seen, watched->events, event->qpn, event->psn,
                event->iter);
     }
+    if (result->check.own_cnps > 0)
+        printf("\nCNPs: %" PRIu64 " more than marks and NACKs explain. This adapter marks data in "
+               "its own full buffer, which the switch does not see: no verdict.\n",
+               result->check.own_cnps);
+    if (result->check.gaps_without_nak > 0)
+        printf("\n%" PRIu64 " gaps brought no NACK: a timeout was faster, or the receiver sends "
+               "none.\n",
+               result->check.gaps_without_nak);
     if (result->simulated.failed > 0)
         printf("\n%" PRIu64 " messages were given up after the last retry.\n",
                result->simulated.failed);

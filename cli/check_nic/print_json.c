@@ -165,6 +165,8 @@ void oche_check_print_json(const struct oche_check_result *result, bool packets)
     oche_json_add_int(events, "happened", result->watched.events_seen);
     oche_json_add_int(events, "contradicted", result->watched.contradicted);
     oche_json_add(object, "events", events);
+    oche_json_add_int(object, "gaps_without_nack", result->check.gaps_without_nak);
+    oche_json_add_int(object, "cnps_of_its_own", result->check.own_cnps);
     oche_json_add_int(object, "failed_messages", result->simulated.failed);
     oche_json_add_int(object, "packets_left_out", result->watched.strangers);
     oche_json_add_int(object, "packets_missing", result->capture.missing);

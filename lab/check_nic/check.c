@@ -54,33 +54,62 @@ void oche_nic_measure_resending(const struct oche_nic_case *of, uint32_t stream)
 {
     const struct oche_nic_trace *trace = of->trace;
     const bool reads = trace->streams[stream].responses;
+    uint32_t most = 0;
+    size_t *lost; /* by PSN: index plus one; 0: none */
 
-    for (size_t i = 0; i < trace->count; i++) {
-        const struct oche_seen_packet *lost = &trace->packets[i];
+    for (size_t k = 0; k < of->count; k++) {
+        const uint32_t psn = oche_nic_relative(of, stream, trace->packets[of->list[k]].psn);
 
-        if (lost->stream != stream || lost->kind != OCHE_SEEN_DATA || oche_seen_delivered(lost) ||
-            lost->number == 0) /* its time is not known */
-            continue;
-        for (size_t k = i + 1; k < trace->count; k++) {
-            const struct oche_seen_packet *again = &trace->packets[k];
-
-            if (again->stream != stream || again->kind != OCHE_SEEN_DATA || again->psn != lost->psn)
-                continue;
-            if (again->number != 0)
-                oche_nic_sample(&of->check->latencies[reads][OCHE_LATENCY_RESENDING],
-                                again->when - lost->when);
-            break;
-        }
+        if (trace->packets[of->list[k]].kind == OCHE_SEEN_DATA && psn > most)
+            most = psn;
     }
+    lost = calloc((size_t)most + 1, sizeof(*lost));
+    OCHE_GOT(lost != NULL);
+    for (size_t k = 0; k < of->count; k++) {
+        const size_t i = of->list[k];
+        const struct oche_seen_packet *packet = &trace->packets[i];
+        size_t *before;
+
+        if (packet->kind != OCHE_SEEN_DATA)
+            continue;
+        before = &lost[oche_nic_relative(of, stream, packet->psn)];
+        if (*before != 0 && packet->number != 0)
+            oche_nic_sample(&of->check->latencies[reads][OCHE_LATENCY_RESENDING],
+                            packet->when - trace->packets[*before - 1].when);
+        /* the time of one that was not seen is not known */
+        *before = !oche_seen_delivered(packet) && packet->number != 0 ? i + 1 : 0;
+    }
+    free(lost);
+}
+
+/* Returns the packets by stream (malloc'd): stream s has list[first[s]] to list[first[s + 1] - 1].
+ */
+static size_t *by_stream(const struct oche_nic_trace *trace, size_t *first)
+{
+    size_t *list = malloc((trace->count + 1) * sizeof(*list));
+
+    OCHE_GOT(list != NULL);
+    for (size_t i = 0; i < trace->count; i++)
+        first[trace->packets[i].stream + 2]++;
+    for (uint32_t i = 2; i < trace->stream_count + 2; i++)
+        first[i] += first[i - 1];
+    for (size_t i = 0; i < trace->count; i++)
+        list[first[trace->packets[i].stream + 1]++] = i;
+    return list;
 }
 
 void oche_check_nic(const struct oche_nic_trace *trace, const struct oche_nic_expected *expected,
                     struct oche_check_nic *check)
 {
-    const struct oche_nic_case of = {.trace = trace, .expected = expected, .check = check};
+    struct oche_nic_case of = {.trace = trace, .expected = expected, .check = check};
+    size_t *first = calloc((size_t)trace->stream_count + 3, sizeof(*first)), *list;
 
+    OCHE_GOT(first != NULL);
     memset(check, 0, sizeof(*check));
+    list = by_stream(trace, first);
     for (uint32_t i = 0; i < trace->stream_count; i++) {
+        of.list = list + first[i];
+        of.count = first[i + 1] - first[i];
         if (trace->streams[i].responses) {
             oche_nic_judge_responder(&of, i);
             oche_nic_judge_requester(&of, i);
@@ -90,6 +119,8 @@ void oche_check_nic(const struct oche_nic_trace *trace, const struct oche_nic_ex
         }
         oche_nic_measure_resending(&of, i);
     }
+    free(list);
+    free(first);
     oche_nic_judge_cnps(&of);
     for (int reads = 0; reads < 2; reads++)
         for (int i = 0; i < OCHE_LATENCIES; i++)

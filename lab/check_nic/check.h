@@ -70,6 +70,8 @@ struct oche_nic_expected {
     bool cnps;        /* the receivers send CNPs */
     enum oche_nic_answer nak_brings_cnp;
     oche_time cnp_interval; /* least time between two CNPs */
+    bool marks_itself;      /* the receiver may mark data in its own buffer, which nobody sees */
+    bool exact_times;       /* those of a switch: a host's clock is read in batches */
 };
 
 struct oche_check_nic {
@@ -77,6 +79,8 @@ struct oche_check_nic {
     struct oche_nic_samples latencies[2][OCHE_LATENCIES]; /* [1]: of READs */
     struct oche_nic_cnps cnps;
     struct oche_nic_counters counters;
+    uint64_t gaps_without_nak; /* gaps that the receiver saw and did not ask for */
+    uint64_t own_cnps;         /* more CNPs than reasons, of an adapter that marks data itself */
 };
 
 /* Judges the trace. The caller frees the result with oche_nic_check_free. */

@@ -10,6 +10,8 @@ struct oche_nic_case {
     const struct oche_nic_trace *trace;
     const struct oche_nic_expected *expected;
     struct oche_check_nic *check;
+    const size_t *list; /* the stream's packets: indices into the trace, in order */
+    size_t count;
 };
 
 void oche_nic_judge_sender(const struct oche_nic_case *of, uint32_t stream);

@@ -33,8 +33,12 @@ struct writer {
     oche_time links;
 };
 
+/* A delay that is longer than this is none of an adapter's (and no profile may have it). */
+#define MOST_DELAY OCHE_SEC
+
+/* `least`: the adapter's own queue comes on top, so the least is nearest to its delay. */
 static void write_latency(const struct writer *writer, const char *habit, const char *of,
-                          const struct oche_nic_samples *samples)
+                          const struct oche_nic_samples *samples, bool least)
 {
     oche_time value;
 
@@ -42,13 +46,17 @@ static void write_latency(const struct writer *writer, const char *habit, const 
         fprintf(writer->out, "# %s: the test shows none\n", habit);
         return;
     }
-    value = oche_nic_median(samples);
+    value = least ? samples->list[0] : oche_nic_median(samples);
+    if (value > MOST_DELAY) {
+        fprintf(writer->out, "# %s: the times of the capture are not safe\n", habit);
+        return;
+    }
     value = value > writer->links ? value - writer->links : 0;
     fprintf(writer->out,
-            "%s: {value: %" PRIu64
-            "ns, class: measured, source: \"%s: median of %zu %s, less %" PRIu64
+            "%s: {value: %" PRIu64 "ns, class: measured, source: \"%s: %s of %zu %s, less %" PRIu64
             " ns of links\"}\n",
-            habit, value / OCHE_NS, writer->source, samples->count, of, writer->links / OCHE_NS);
+            habit, value / OCHE_NS, writer->source, least ? "least" : "median", samples->count, of,
+            writer->links / OCHE_NS);
 }
 
 static const char *scope_name(unsigned scope)
@@ -106,7 +114,16 @@ static void write_cnps(const struct writer *writer, const struct oche_check_nic 
                 " CNPs after %" PRIu64 " marks and %" PRIu64 " NACKs\"}\n",
                 with ? "true" : "false", writer->source, cnps->sent, cnps->marks, cnps->naks);
     write_scope(writer, cnps, with && !without);
-    write_latency(writer, "cnp_delay", "CNPs after their marks", &cnps->delays);
+    write_latency(writer, "cnp_delay", "CNPs after their marks", &cnps->delays, false);
+}
+
+/* Writes a text that may stand in double quotes. */
+static void quotable(const char *text, char *shown, size_t bytes)
+{
+    oche_printable(text, shown, bytes);
+    for (char *at = shown; *at != '\0'; at++)
+        if (*at == '"' || *at == '\\')
+            *at = '_';
 }
 
 void oche_nic_learn(const struct oche_nic_test *test, const struct oche_check_nic *check,
@@ -114,21 +131,19 @@ void oche_nic_learn(const struct oche_nic_test *test, const struct oche_check_ni
 {
     const struct oche_nic_end *end = oche_nic_receiver(test);
     const bool reads = oche_nic_test_reads(test);
-    char shown[256];
+    char shown[256], name[128];
     const struct writer writer = {.out = out, .source = shown, .links = links_of(test, delay)};
 
-    oche_printable(source, shown, sizeof(shown));
-    for (char *at = shown; *at != '\0'; at++)
-        if (*at == '"' || *at == '\\')
-            *at = '_';
-    fprintf(out, "title: \"%s, as seen in %s\"\n", end->name, shown);
+    quotable(source, shown, sizeof(shown));
+    quotable(end->name, name, sizeof(name));
+    fprintf(out, "title: \"%s, as seen in %s\"\n", name, shown);
     write_latency(&writer, reads ? "read_nak_delay" : "nak_delay",
                   reads ? "READs asked again" : "NACKs",
-                  &check->latencies[reads][OCHE_LATENCY_GENERATION]);
+                  &check->latencies[reads][OCHE_LATENCY_GENERATION], false);
     if (strcmp(test->requester.name, test->responder.name) != 0)
         fprintf(out, "# nak_reaction: the sender is another adapter\n");
     else if (!reads)
         write_latency(&writer, "nak_reaction", "retransmissions",
-                      &check->latencies[reads][OCHE_LATENCY_REACTION]);
+                      &check->latencies[reads][OCHE_LATENCY_REACTION], true);
     write_cnps(&writer, check);
 }

@@ -72,11 +72,10 @@ void oche_nic_judge_responder(const struct oche_nic_case *of, uint32_t stream)
     uint32_t highest = first;
 
     of->check->verdicts[OCHE_JUDGE_RESPONDER].judged = true;
-    for (size_t i = 0; i < of->trace->count; i++) {
+    for (size_t k = 0; k < of->count; k++) {
+        const size_t i = of->list[k];
         const struct oche_seen_packet *packet = &of->trace->packets[i];
 
-        if (packet->stream != stream)
-            continue;
         if (packet->kind == OCHE_SEEN_READ_REQUEST)
             responder_request(state, i, packet);
         if (packet->kind != OCHE_SEEN_DATA)
@@ -204,11 +203,10 @@ void oche_nic_judge_requester(const struct oche_nic_case *of, uint32_t stream)
     struct requester *state = &requester;
 
     of->check->verdicts[OCHE_JUDGE_REQUESTER].judged = true;
-    for (size_t i = 0; i < of->trace->count; i++) {
+    for (size_t k = 0; k < of->count; k++) {
+        const size_t i = of->list[k];
         const struct oche_seen_packet *packet = &of->trace->packets[i];
 
-        if (packet->stream != stream)
-            continue;
         if (packet->kind == OCHE_SEEN_DATA)
             requester_data(of, state, i);
         else if (packet->kind == OCHE_SEEN_READ_REQUEST)

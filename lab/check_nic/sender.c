@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Go-Back-N, the sender of WRITEs and SENDs. Its PSNs rise by one. They restart at the PSN of the
- * pending NACK; or anywhere, if none is pending, which is a timeout. At most one NACK is in flight.
- * ACKs do not fall. At the end all is sent and acknowledged.
+ * pending NACK; or anywhere, if none is pending, which is a timeout. They may leave out what was
+ * acknowledged meanwhile. At most one NACK is in flight. ACKs do not fall. At the end all is sent
+ * and acknowledged.
  */
 #include "lab/check_nic/judges.h"
 
@@ -12,6 +13,7 @@
 struct sender {
     uint32_t stream;
     bool begun, pending;
+    bool not_ready;   /* the receiver has said so: a repeat is no timeout */
     uint32_t next;    /* PSN that follows the last one */
     uint32_t highest; /* PSN behind all that were sent */
     uint32_t nak;     /* PSN of the pending NACK */
@@ -25,7 +27,8 @@ static void restart(const struct oche_nic_case *of, struct sender *sender, size_
     const uint32_t psn = oche_nic_relative(of, sender->stream, packet->psn);
 
     if (!sender->pending) {
-        of->check->counters.local_ack_timeout_err++;
+        of->check->counters.local_ack_timeout_err += !sender->not_ready;
+        sender->not_ready = false;
         return;
     }
     if (packet->psn != sender->nak) {
@@ -47,12 +50,12 @@ static void see_data(const struct oche_nic_case *of, struct sender *sender, size
     if (!sender->begun) {
         sender->begun = true;
         sender->highest = sender->acked = psn;
-    } else if (oche_psn_diff(psn, sender->next) > 0) {
+    } else if (oche_psn_diff(psn, sender->next) > 0 && oche_psn_diff(psn, sender->acked) > 0) {
         WRONG(at, psn, "PSN %u follows %u", oche_nic_relative(of, sender->stream, psn),
               oche_nic_relative(of, sender->stream, oche_psn_add(sender->next, OCHE_PSN_MASK)));
-    } else if (psn != sender->next) {
+    } else if (oche_psn_diff(psn, sender->next) < 0) {
         restart(of, sender, at);
-    }
+    } /* else it goes on, perhaps behind packets that were acknowledged meanwhile */
     sender->next = oche_psn_add(psn, 1);
     if (oche_psn_diff(sender->next, sender->highest) > 0)
         sender->highest = sender->next;
@@ -71,6 +74,8 @@ static void see_ack(const struct oche_nic_case *of, struct sender *sender, size_
         WRONG(at, psn, "the ACK falls, to PSN %u", oche_nic_relative(of, sender->stream, psn));
     else
         sender->acked = upto;
+    if (sender->pending && oche_psn_diff(upto, sender->nak) > 0)
+        sender->pending = false; /* repaired by a timeout before the NACK came */
 }
 
 static void see_nak(const struct oche_nic_case *of, struct sender *sender, size_t at)
@@ -107,17 +112,18 @@ void oche_nic_judge_sender(const struct oche_nic_case *of, uint32_t stream)
     struct sender state = {.stream = stream}, *sender = &state;
 
     of->check->verdicts[OCHE_JUDGE_SENDER].judged = true;
-    for (size_t i = 0; i < of->trace->count; i++) {
+    for (size_t k = 0; k < of->count; k++) {
+        const size_t i = of->list[k];
         const struct oche_seen_packet *packet = &of->trace->packets[i];
 
-        if (packet->stream != stream)
-            continue;
         if (packet->kind == OCHE_SEEN_DATA)
             see_data(of, sender, i);
         else if (packet->kind == OCHE_SEEN_ACK)
             see_ack(of, sender, i, oche_psn_add(packet->psn, 1));
         else if (packet->kind == OCHE_SEEN_NAK)
             see_nak(of, sender, i);
+        else if (packet->kind == OCHE_SEEN_RNR)
+            sender->not_ready = true;
     }
     end(of, sender);
 }

@@ -305,31 +305,44 @@ static bool read_udp_port(const struct oche_document *document, struct oche_nic_
 
 /* ---- the traffic ---- */
 
+/* Fails because of an event; the first entry of the list with this queue pair and type is meant. */
+static bool fail_event(const struct oche_document *document, const struct oche_yaml *list,
+                       const char *key, const char *value, struct oche_error *error,
+                       const char *message)
+{
+    const struct oche_yaml *item = NULL;
+
+    for (uint32_t i = 0; i < list->count && item == NULL; i++) {
+        item = oche_yaml_find(list->child[i], key);
+        item = item != NULL && strcmp(item->text, value) == 0 ? item : NULL;
+    }
+    return oche_document_fail(document, item != NULL ? item : list, NULL, error, "%s", message);
+}
+
+/* Checks the events, which are repeated for each message: their values are those of the list. */
 static bool check_events(const struct oche_document *document, const struct oche_nic_test *test,
                          const struct oche_yaml *list, struct oche_error *error)
 {
-    const uint64_t packets = test->messages * oche_nic_message_packets(test);
+    static const char *const types[] = {"drop",  "ecn",     "bit-error",
+                                        "delay", "reorder", "duplicate"};
+    char number[32], text[128];
 
     for (uint32_t i = 0; i < test->event_count; i++) {
         const struct oche_packet_event *event = &test->events[i];
+        const char *type = types[event->type];
 
-        if (event->type != OCHE_PACKET_EVENT_DROP && event->type != OCHE_PACKET_EVENT_ECN &&
-            event->type != OCHE_PACKET_EVENT_BIT_ERROR)
-            return oche_document_fail(document, list->child[i], "type", error,
-                                      "is none of Lumina's; write drop, ecn or bit-error");
+        if (event->type > OCHE_PACKET_EVENT_BIT_ERROR)
+            return fail_event(document, list, "type", type, error,
+                              "is none of Lumina's; write drop, ecn or bit-error");
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)event->qpn);
+        snprintf(text, sizeof(text), "there are only %llu queue pairs, and they count from 0",
+                 (unsigned long long)test->num_qps);
         if (event->qpn >= test->num_qps)
-            return oche_document_fail(document, list->child[i], "qpn", error,
-                                      "there are only %llu queue pairs, and they count from 0",
-                                      (unsigned long long)test->num_qps);
-        if (event->psn >= packets)
-            return oche_document_fail(document, list->child[i], "psn", error,
-                                      "a queue pair sends only %llu packets, from PSN 0 on",
-                                      (unsigned long long)packets);
+            return fail_event(document, list, "qpn", number, error, text);
         if (test->outstanding > 1 && event->type != OCHE_PACKET_EVENT_ECN)
-            return oche_document_fail(
-                document, list->child[i], "type", error,
-                "only ecn is possible with a tx-depth above 1, as in Lumina; iter is not defined "
-                "then");
+            return fail_event(document, list, "type", type, error,
+                              "only ecn is possible with a tx-depth above 1, as in Lumina; iter is "
+                              "not defined then");
     }
     return true;
 }
@@ -359,7 +372,8 @@ static bool check_mtu(const struct oche_document *document, const struct oche_ni
 static bool read_traffic(const struct oche_document *document, struct oche_nic_test *test,
                          struct oche_error *error)
 {
-    static const char *const needed[] = {"num-qps", "rdma-verb", "num-msgs-per-qp", "message-size"};
+    static const char *const needed[] = {"num-qps", "rdma-verb", "num-msgs-per-qp", "mtu",
+                                         "message-size"};
     const struct oche_yaml *root = oche_document_root(document);
     const struct oche_yaml *traffic = oche_yaml_find(root, "traffic"), *list;
 
@@ -432,5 +446,6 @@ struct oche_nic_expected oche_nic_test_expected(const struct oche_nic_test *test
         .cnps = end->notifies,
         .nak_brings_cnp = end->nak_brings_cnp,
         .cnp_interval = end->habits.cnp_interval == OCHE_NEVER ? 0 : end->habits.cnp_interval,
+        .marks_itself = end->habits.ingress_mark_bytes != OCHE_NEVER,
     };
 }

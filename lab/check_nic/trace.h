@@ -15,6 +15,7 @@ enum oche_seen_kind {
     OCHE_SEEN_ACK,
     OCHE_SEEN_NAK, /* for a gap */
     OCHE_SEEN_CNP,
+    OCHE_SEEN_RNR, /* NAK: no receive is posted */
     OCHE_SEEN_OTHER,
 };
 

@@ -73,8 +73,9 @@ void oche_nic_watch_free(struct oche_nic_watch *watch)
 const char *oche_seen_kind_name(unsigned kind)
 {
     static const char *const names[] = {
-        [OCHE_SEEN_DATA] = "data", [OCHE_SEEN_READ_REQUEST] = "READ", [OCHE_SEEN_ACK] = "ACK",
-        [OCHE_SEEN_NAK] = "NACK",  [OCHE_SEEN_CNP] = "CNP",           [OCHE_SEEN_OTHER] = "other",
+        [OCHE_SEEN_DATA] = "data",   [OCHE_SEEN_READ_REQUEST] = "READ", [OCHE_SEEN_ACK] = "ACK",
+        [OCHE_SEEN_NAK] = "NACK",    [OCHE_SEEN_CNP] = "CNP",           [OCHE_SEEN_RNR] = "RNR NAK",
+        [OCHE_SEEN_OTHER] = "other",
     };
 
     return names[kind];
@@ -88,6 +89,8 @@ static enum oche_seen_kind kind_of_answer(const struct oche_packet *packet)
 
     if (oche_aeth_kind(syndrome) == OCHE_AETH_ACK)
         return OCHE_SEEN_ACK;
+    if (oche_aeth_kind(syndrome) == OCHE_AETH_RNR)
+        return OCHE_SEEN_RNR;
     return syndrome == OCHE_SYNDROME_NAK_SEQUENCE ? OCHE_SEEN_NAK : OCHE_SEEN_OTHER;
 }
 
@@ -248,9 +251,11 @@ static enum oche_seen_event behind(struct oche_nic_watch *watch, const struct no
     const uint32_t psn = noted->seen.psn;
     enum oche_seen_event should;
 
-    if (progress->begun && oche_psn_diff(psn, progress->next) > 0)
+    if (!progress->begun) /* the lowest PSN was sent first, and may have been lost */
+        *progress = (struct progress){.begun = true, .next = way->first, .restart = way->first};
+    if (oche_psn_diff(psn, progress->next) > 0)
         add_missing(watch, noted, progress->next);
-    if (progress->begun && oche_psn_diff(psn, progress->next) < 0) {
+    if (oche_psn_diff(psn, progress->next) < 0) {
         add_lost_tail(watch, noted, progress->next);
         add_missing(watch, noted, progress->restart);
     }

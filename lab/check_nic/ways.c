@@ -64,17 +64,26 @@ uint32_t oche_ways_add(struct oche_ways *ways, const struct oche_packet *packet,
     return number;
 }
 
+/* PSNs that are farther away are of data that was not seen. */
+#define NEAR 4096
+
 /* Returns how well the answers fit the data; 0: not at all. */
 static unsigned fit(const struct oche_way *answers, const struct oche_way *data)
 {
+    int32_t before, behind;
+    unsigned inside;
+
     if (!data->data || data->taken || answers->src != data->dst || answers->dst != data->src)
         return 0;
-    if (answers->any &&
-        (answers->requests != data->responses || oche_psn_diff(answers->first, data->first) < 0 ||
-         oche_psn_diff(answers->end, oche_psn_add(data->end, 1)) > 0))
+    if (answers->any && answers->requests != data->responses)
         return 0;
+    before = oche_psn_diff(data->first, answers->first);
+    behind = oche_psn_diff(answers->end, data->end);
+    if (answers->any && (before > NEAR || behind > NEAR))
+        return 0;
+    inside = answers->any && before <= 0 && behind <= 1;
     return 1U + (answers->dest_qpn == data->dest_qpn) +
-           2U * (answers->udp_source_port == data->udp_source_port) + 4U * answers->any;
+           2U * (answers->udp_source_port == data->udp_source_port) + 4U * inside;
 }
 
 #define BEST_FIT 8

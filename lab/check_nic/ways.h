@@ -3,8 +3,8 @@
  * Which answers belong to which data. A way is what goes in one direction to one queue pair, data
  * and answers (ACKs, NACKs, CNPs, READ requests) apart. An answer names the queue pair that it is
  * for, and data names the one at the other end. So a way of answers belongs to one way of data in
- * the other direction: one whose PSNs fit; of several the one with the same UDP source port, then
- * with the same queue pair number, else the first.
+ * the other direction: one whose PSNs fit, or are near; of several the one with the same UDP source
+ * port, then with the same queue pair number, else the first.
  */
 #ifndef OCHE_LAB_CHECK_NIC_WAYS_H
 #define OCHE_LAB_CHECK_NIC_WAYS_H

@@ -6,8 +6,9 @@
  *       - {qpn: 0, psn: 5, type: drop, iter: 1}
  *       - {qpn: 0, psn: 7, type: delay, iter: 1, by: 20us}
  *
- * or a test of Lumina, with the events in its list traffic.data-pkt-events. Of that file nothing
- * else is read.
+ * or a test of Lumina, with the events in its list traffic.data-pkt-events. If it also has
+ * num-msgs-per-qp, message-size and mtu, each event is for every message, as Lumina has it: a psn
+ * counts within the message, and may be `all`. Nothing else of that file is read.
  */
 #ifndef OCHE_SIM_SCENARIO_EVENTS_FILE_H
 #define OCHE_SIM_SCENARIO_EVENTS_FILE_H

@@ -108,10 +108,11 @@ static void receiver(void **state)
     data(0, 1);
     add(OCHE_SEEN_DATA, 2, OCHE_SEEN_DAMAGED);
     data(3, 3);
-    data(2, 3); /* a timeout; no NACK */
+    data(2, 3); /* a timeout; no NACK, which is counted and not wrong */
     add(OCHE_SEEN_ACK, 3, 0);
-    judge(OCHE_JUDGE_RECEIVER, 4);
+    judge(OCHE_JUDGES, 0);
     assert_int_equal(check.counters.local_ack_timeout_err, 1);
+    assert_int_equal(check.gaps_without_nak, 1);
     oche_nic_check_free(&check);
     begin(false, 2);
     data(0, 1);
@@ -200,11 +201,148 @@ static void cnps(void **state)
     }
 }
 
+/* A timeout repeats a packet while the NACK for it is on its way. */
+static void late_nak(void **state)
+{
+    (void)state;
+    begin(false, 4);
+    data(0, 1);
+    add(OCHE_SEEN_DATA, 2, OCHE_SEEN_DROPPED);
+    data(3, 3);
+    data(2, 3);
+    add(OCHE_SEEN_NAK, 2, 0);
+    add(OCHE_SEEN_ACK, 3, 0);
+    judge(OCHE_JUDGES, 0);
+    assert_int_equal(check.gaps_without_nak, 0);
+    assert_int_equal(check.latencies[0][OCHE_LATENCY_GENERATION].count, 1);
+    oche_nic_check_free(&check);
+}
+
+/* The sender repeats all, and leaves out what was acknowledged meanwhile; but no more than that. */
+static void acknowledged_meanwhile(void **state)
+{
+    (void)state;
+    for (int wrong = 0; wrong < 2; wrong++) {
+        begin(false, 6);
+        data(0, 4);
+        add(OCHE_SEEN_DATA, 5, OCHE_SEEN_DROPPED);
+        data(0, 2); /* a timeout */
+        add(OCHE_SEEN_ACK, wrong ? 3 : 4, 0);
+        data(5, 5);
+        add(OCHE_SEEN_ACK, 5, 0);
+        judge(wrong ? OCHE_JUDGE_SENDER : OCHE_JUDGES, 10);
+        assert_int_equal(check.counters.local_ack_timeout_err, 1);
+        oche_nic_check_free(&check);
+    }
+}
+
+/* A repeat after an RNR NAK is no timeout. */
+static void not_ready(void **state)
+{
+    (void)state;
+    begin(false, 2);
+    data(0, 1);
+    add(OCHE_SEEN_RNR, 0, 0);
+    data(0, 1);
+    add(OCHE_SEEN_ACK, 1, 0);
+    judge(OCHE_JUDGES, 0);
+    assert_int_equal(check.counters.local_ack_timeout_err, 0);
+    oche_nic_check_free(&check);
+}
+
+/* A CNP comes after its reason, and not too soon after another one if times are a switch's. */
+static void cnps_in_time(void **state)
+{
+    (void)state;
+    begin(false, 2);
+    add(OCHE_SEEN_CNP, 0, 0);
+    add(OCHE_SEEN_DATA, 0, OCHE_SEEN_MARKED);
+    data(1, 1);
+    add(OCHE_SEEN_ACK, 1, 0);
+    judge(OCHE_JUDGE_CNPS, 0);
+    oche_nic_check_free(&check);
+    for (int exact = 0; exact < 2; exact++) {
+        begin(false, 8);
+        expected.exact_times = exact != 0;
+        add(OCHE_SEEN_DATA, 0, OCHE_SEEN_MARKED);
+        data(1, 5);
+        add(OCHE_SEEN_DATA, 6, OCHE_SEEN_MARKED);
+        data(7, 7);
+        add(OCHE_SEEN_CNP, 0, 0);
+        add(OCHE_SEEN_CNP, 0, 0); /* a microsecond later; four are between them by the interval */
+        add(OCHE_SEEN_ACK, 7, 0);
+        judge(exact ? OCHE_JUDGE_CNPS : OCHE_JUDGES, SIZE_MAX);
+        oche_nic_check_free(&check);
+    }
+}
+
+/* A mark and a NACK of one packet have one CNP, or two. */
+static void cnps_merged(void **state)
+{
+    (void)state;
+    for (int sent = 0; sent < 4; sent++) {
+        begin(false, 4);
+        expected.nak_brings_cnp = OCHE_ANSWER_YES;
+        expected.cnp_interval = 0;
+        data(0, 1);
+        add(OCHE_SEEN_DATA, 2, OCHE_SEEN_DROPPED);
+        add(OCHE_SEEN_DATA, 3, OCHE_SEEN_MARKED);
+        add(OCHE_SEEN_NAK, 2, 0);
+        for (int i = 0; i < sent; i++)
+            add(OCHE_SEEN_CNP, 0, 0);
+        data(2, 3);
+        add(OCHE_SEEN_ACK, 3, 0);
+        oche_check_nic(&trace, &expected, &check);
+        assert_int_equal(check.verdicts[OCHE_JUDGE_CNPS].wrong, sent == 0 || sent == 3);
+        oche_nic_check_free(&check);
+    }
+}
+
+/* An adapter that marks data itself may send more; then there is no verdict. */
+static void cnps_of_its_own(void **state)
+{
+    (void)state;
+    begin(false, 2);
+    expected.marks_itself = true;
+    data(0, 1);
+    add(OCHE_SEEN_CNP, 0, 0);
+    add(OCHE_SEEN_ACK, 1, 0);
+    judge(OCHE_JUDGES, 0);
+    assert_false(check.verdicts[OCHE_JUDGE_CNPS].judged);
+    assert_int_equal(check.own_cnps, 1);
+    oche_nic_check_free(&check);
+}
+
+/* The delay is measured only where the interval keeps no CNP back. */
+static void cnp_delays(void **state)
+{
+    (void)state;
+    begin(false, 20);
+    add(OCHE_SEEN_DATA, 0, OCHE_SEEN_MARKED);
+    add(OCHE_SEEN_CNP, 0, 0);
+    add(OCHE_SEEN_DATA, 1, OCHE_SEEN_MARKED); /* within the interval */
+    data(2, 12);
+    add(OCHE_SEEN_DATA, 13, OCHE_SEEN_MARKED);
+    add(OCHE_SEEN_CNP, 0, 0);
+    data(14, 19);
+    add(OCHE_SEEN_ACK, 19, 0);
+    judge(OCHE_JUDGES, 0);
+    assert_int_equal(check.cnps.delays.count, 2);
+    assert_int_equal(check.cnps.delays.list[0], OCHE_US);
+    assert_int_equal(check.cnps.delays.list[1], OCHE_US);
+    oche_nic_check_free(&check);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(right),  cmocka_unit_test(sender), cmocka_unit_test(receiver),
-        cmocka_unit_test(broken), cmocka_unit_test(reads),  cmocka_unit_test(cnps),
+        cmocka_unit_test(right),       cmocka_unit_test(sender),
+        cmocka_unit_test(receiver),    cmocka_unit_test(broken),
+        cmocka_unit_test(reads),       cmocka_unit_test(cnps),
+        cmocka_unit_test(late_nak),    cmocka_unit_test(acknowledged_meanwhile),
+        cmocka_unit_test(not_ready),   cmocka_unit_test(cnps_in_time),
+        cmocka_unit_test(cnps_merged), cmocka_unit_test(cnps_of_its_own),
+        cmocka_unit_test(cnp_delays),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,6 +163,13 @@ static void behind(void **state)
         if (psn != 4)
             sees_data(psn);
     must_be("d0 d1 d2 d3 d4x d5 d6 d7");
+    begin(EVENTS(DROP(0, 1)), 1, OCHE_WATCH_BEHIND); /* the stream's first one */
+    for (uint32_t psn = 1; psn < 4; psn++)
+        sees_data(psn);
+    sees_answer(0, OCHE_SYNDROME_NAK_SEQUENCE);
+    for (uint32_t psn = 0; psn < 4; psn++)
+        sees_data(psn);
+    must_be("d0x d1 d2 d3 n0 d0 d1 d2 d3");
 }
 
 /* A caller that says what happened, and the script that says something else. */
@@ -235,14 +242,16 @@ static void strangers(void **state)
     (void)state;
     begin(NULL, 0, OCHE_WATCH_BEFORE);
     see(&packet, OCHE_SEEN_PASSED);
-    packet = answer(1, 900, OCHE_SYNDROME_ACK); /* of data that was not seen */
+    packet = answer(1, 40, OCHE_SYNDROME_ACK); /* a wrong PSN, of data that was seen */
     see(&packet, OCHE_SEEN_PASSED);
-    packet = answer(2, 5, OCHE_SYNDROME_RNR); /* judged by nobody */
+    packet = answer(3, 90000, OCHE_SYNDROME_ACK); /* of data that was not seen */
+    see(&packet, OCHE_SEEN_PASSED);
+    packet = answer(2, 5, OCHE_SYNDROME_NAK_REMOTE_ACCESS); /* judged by nobody */
     see(&packet, OCHE_SEEN_PASSED);
     packet.kind = OCHE_PACKET_PFC;
     see(&packet, OCHE_SEEN_PASSED);
     watched = oche_nic_watch_finish(watch);
-    assert_int_equal(watched.trace.count, 1);
+    assert_int_equal(watched.trace.count, 2);
     assert_int_equal(watched.strangers, 1);
     oche_nic_watch_free(watch);
     begin(NULL, 0, OCHE_WATCH_BEFORE);
