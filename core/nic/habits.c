@@ -161,7 +161,7 @@ const char *oche_nic_habits_check(const struct oche_nic_habits *habits)
                                      "range_num, …) have no "
                                      "effect unless this is adaptive; set it, or leave them out"
                                    : NULL;
-    if (profile->range_num > 0 && profile->start_range_index >= profile->range_num)
+    if (profile->start_range_index > 0 && profile->start_range_index >= profile->range_num)
         return "start_range_index: there is no such range; below range_num";
     for (uint64_t i = 1; i < profile->range_num; i++)
         if (profile->range[i].low_bound <=

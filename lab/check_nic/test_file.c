@@ -2,11 +2,14 @@
 /* Reads a test of Lumina; see test_file.h. */
 #include "lab/check_nic/test_file.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "params/nic.h"
+#include "params/printable.h"
 #include "params/units.h"
 #include "sim/scenario/document.h"
 #include "sim/scenario/events_file.h"
@@ -179,13 +182,19 @@ static const struct known *find_known(const char *type)
 
 static bool read_adapter(struct oche_nic_end *end, const char *type, struct oche_error *error)
 {
-    const struct known *row = find_known(type);
+    const size_t length = strcspn(type, ",");
+    char text[OCHE_NIC_TEXT_BYTES], first[64] = "";
+    const struct known *row;
 
+    if (length < sizeof(first))
+        memcpy(first, type, length);
+    row = find_known(first);
     snprintf(end->name, sizeof(end->name), "%s", type);
     end->nak_brings_cnp = row != NULL ? row->nak_brings_cnp : OCHE_ANSWER_EITHER;
-    if (!oche_nic_read(&end->habits, row != NULL ? row->profile : type, error))
-        return false;
-    return true;
+    if (row == NULL)
+        return oche_nic_read(&end->habits, type, error);
+    snprintf(text, sizeof(text), "%s%s", row->profile, type + length); /* CX5,nak_delay=2us */
+    return oche_nic_read(&end->habits, text, error);
 }
 
 /* What the adapter does without adaptive retransmission is not known: timeouts as asked. */
@@ -412,10 +421,16 @@ static bool check_top(const struct oche_document *document, struct oche_error *e
 bool oche_nic_test_read(struct oche_nic_test *test, const char *path, const char *nic,
                         struct oche_error *error)
 {
-    struct oche_document *document = oche_document_open(path, error);
+    struct oche_document *document;
+    char shown[OCHE_ERROR_BYTES / 2];
     bool whole;
 
     *test = (struct oche_nic_test){.events = NULL};
+    oche_printable(path, shown, sizeof(shown));
+    if (access(path, R_OK) != 0)
+        return oche_fail(error, "%s: cannot be read: %s; give a test of Lumina", shown,
+                         strerror(errno));
+    document = oche_document_open(path, error);
     if (document == NULL)
         return false;
     oche_param_defaults(&traffic_table, test);

@@ -104,6 +104,9 @@ static bool fail_together(const struct oche_document *document, const char *wron
             strncmp(root->child[i]->key, wrong, length) == 0)
             return oche_document_fail(document, root->child[i], NULL, error, "%s",
                                       wrong + length + 2);
+    for (uint32_t i = 0; i < root->count; i++) /* a habit that the message is about in general */
+        if (oche_param_find(&oche_nic_habits_table, root->child[i]->key) != NULL)
+            return oche_document_fail(document, root->child[i], NULL, error, "%s", wrong);
     return oche_document_fail(document, root, NULL, error, "%s", wrong);
 }
 
@@ -123,10 +126,13 @@ static bool read_all(const struct oche_document *document, struct oche_nic_facts
     for (uint32_t i = 0; i < root->count; i++) {
         const struct oche_yaml *item = root->child[i];
 
-        if (strcmp(item->key, "title") == 0 && item->kind == OCHE_YAML_SCALAR)
+        if (strcmp(item->key, "title") == 0) {
+            if (item->kind != OCHE_YAML_SCALAR)
+                return oche_document_fail(document, item, NULL, error, "is no text");
             oche_printable(item->text, facts->title, sizeof(facts->title));
-        else if (item != like && !read_habit(document, item, facts, error))
+        } else if (item != like && !read_habit(document, item, facts, error)) {
             return false;
+        }
     }
     const char *wrong = oche_nic_habits_check(&facts->habits);
 
