@@ -7,32 +7,26 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "cli/check_nic/order.h"
 #include "cli/wire/link_layer.h"
 #include "cli/wire/tunnel.h"
+#include "core/wire/bytes.h"
 #include "core/wire/codec.h"
 #include "params/input_file.h"
 
 #define ROOM          (65536 + 64)
 #define ROCE_UDP_PORT 4791
 #define MOST_PACKETS  4000000
-
-/* A packet, kept until all are known: a mirror's are in the order of their numbers. */
-struct frame {
-    uint64_t number, time_ns;               /* in the file */
-    uint64_t mirror_number, mirror_time_ns; /* the MAC addresses, as a mirror's switch sets them */
-    uint8_t ttl;
-    bool damaged;
-    struct oche_packet packet; /* its addresses are numbers */
-};
+#define MOST_NS       (OCHE_NEVER / OCHE_NS - 1)
 
 struct reader {
     const struct oche_nic_test *test;
     struct oche_check_capture *capture;
-    struct frame *frames;
-    size_t count, room;
+    struct oche_check_frames frames;
+    uint32_t file;
+    uint64_t in_file; /* frames of the file so far */
     uint8_t (*addresses)[16];
     uint32_t address_count;
-    bool all_low;  /* every TTL so far is one of the mirror's */
     bool too_many; /* packets or addresses */
     uint8_t whole[ROOM];
 };
@@ -66,18 +60,18 @@ static uint64_t mac_number(const uint8_t mac[6])
 }
 
 /*
- * Makes a mirrored packet one of RoCEv2 again: the switch has written another UDP port, so neither
- * the IP header's checksum nor the ICRC can be right.
+ * Makes a mirrored packet one of RoCEv2 again, and returns true: the switch has written other UDP
+ * ports, so neither the IP header's checksum nor the ICRC can be right.
  */
-static void restore(uint8_t *ip, size_t count, uint16_t udp_port)
+static bool restore(uint8_t *ip, size_t count, uint16_t udp_port)
 {
     const size_t header = (size_t)(ip[0] & 0x0f) * 4;
 
-    if (udp_port == ROCE_UDP_PORT || count < header + 8 || ip[0] >> 4 != 4 || ip[9] != 17 ||
-        (ip[header + 2] << 8 | ip[header + 3]) != udp_port)
-        return;
-    ip[header + 2] = ROCE_UDP_PORT >> 8;
-    ip[header + 3] = ROCE_UDP_PORT & 0xff;
+    if (udp_port == ROCE_UDP_PORT || count < header + 8 || ip[0] >> 4 != 4 ||
+        ip[9] != OCHE_IP_UDP || oche_get16(ip + header + 2) != udp_port)
+        return false;
+    oche_put16(ip + header + 2, ROCE_UDP_PORT);
+    return true;
 }
 
 /* Sets the checksum of an IPv4 header, whose TTL a switch has changed. */
@@ -97,54 +91,80 @@ static void set_checksum(uint8_t *ip, size_t count)
     ip[11] = (uint8_t)~sum;
 }
 
-static struct frame *add_frame(struct reader *reader)
+/*
+ * Returns true if the packet may be one of RoCEv2, and only its first `there` bytes were captured,
+ * which are not all its headers. The bytes behind them are zeros.
+ */
+static bool is_cut(const uint8_t *ip, size_t there, uint16_t udp_port)
 {
-    if (reader->count == reader->room) {
-        reader->room = reader->room == 0 ? 1024 : 2 * reader->room;
-        reader->frames = realloc(reader->frames, reader->room * sizeof(*reader->frames));
-        OCHE_GOT(reader->frames != NULL);
-    }
-    return &reader->frames[reader->count++];
+    const bool v6 = ip[0] >> 4 == 6;
+    const size_t udp = v6 ? OCHE_IPV6_BYTES : (size_t)(ip[0] & 0x0f) * 4;
+    const size_t bth = udp + OCHE_UDP_BYTES;
+    uint16_t port;
+
+    if (there < 10) /* IPv4's protocol is the tenth byte */
+        return true;
+    if ((!v6 && ip[0] >> 4 != 4) || ip[v6 ? 6 : 9] != OCHE_IP_UDP)
+        return false;
+    if (there < udp + 4)
+        return true;
+    port = oche_get16(ip + udp + 2);
+    if (port != ROCE_UDP_PORT && port != udp_port)
+        return false;
+    return there < bth + OCHE_BTH_BYTES ||
+           there < bth + OCHE_BTH_BYTES + oche_opcode(ip[bth])->header_bytes;
 }
 
-/* Decodes the IP packet at `ip`, of `count` bytes; what was not captured is zeros. */
+static struct oche_check_frame *add_frame(struct oche_check_frames *frames)
+{
+    if (frames->count == frames->room) {
+        frames->room = frames->room == 0 ? 1024 : 2 * frames->room;
+        frames->list = realloc(frames->list, frames->room * sizeof(*frames->list));
+        OCHE_GOT(frames->list != NULL);
+    }
+    return &frames->list[frames->count++];
+}
+
+/*
+ * Decodes the IP packet at `ip`, of `count` bytes; those that were not captured are zeros. `macs`:
+ * its Ethernet header, or NULL.
+ */
 static void see_ip(struct reader *reader, const struct pcap_pkthdr *header, uint8_t *ip,
-                   size_t count, const uint8_t *link)
+                   size_t count, const uint8_t *macs)
 {
     const bool cut = header->caplen < header->len;
+    const bool rewritten = restore(ip, count, (uint16_t)reader->test->udp_port);
     struct oche_packet packet;
     struct oche_frame facts;
     enum oche_wire_error wrong;
-    bool mirrored = reader->test->udp_port != ROCE_UDP_PORT;
-    struct frame *frame;
     uint32_t src, dst;
 
-    restore(ip, count, (uint16_t)reader->test->udp_port);
     set_checksum(ip, count);
-    wrong = oche_decode_ip(ip, count, cut || mirrored ? NULL : crc, &packet, &facts);
+    wrong = oche_decode_ip(ip, count, cut || rewritten ? NULL : crc, &packet, &facts);
     if (wrong != OCHE_WIRE_OK && wrong != OCHE_WIRE_ICRC)
         return;
     src = address_number(reader, facts.src_ip);
     dst = address_number(reader, facts.dst_ip);
-    reader->too_many = src == UINT32_MAX || dst == UINT32_MAX || reader->count == MOST_PACKETS;
+    reader->too_many =
+        src == UINT32_MAX || dst == UINT32_MAX || reader->frames.count == MOST_PACKETS;
     if (reader->too_many)
         return;
-    frame = add_frame(reader);
     packet.src = src;
     packet.dst = dst;
     packet.payload = NULL;
-    *frame = (struct frame){
-        .number = reader->capture->frames,
+    *add_frame(&reader->frames) = (struct oche_check_frame){
+        .file = reader->file,
+        .number = reader->in_file,
         .time_ns = (uint64_t)header->ts.tv_sec * 1000000000 + (uint64_t)header->ts.tv_usec,
+        .mirror_number = macs != NULL ? mac_number(macs + 6) : 0,
+        .mirror_time_ns = macs != NULL ? mac_number(macs) : 0,
+        .udp_checksum = facts.udp_checksum,
         .ttl = facts.ttl,
+        .ethernet = macs != NULL,
+        .rewritten = rewritten,
         .damaged = wrong == OCHE_WIRE_ICRC,
         .packet = packet,
     };
-    reader->all_low = reader->all_low && link != NULL && facts.ttl <= OCHE_SEEN_DAMAGED;
-    if (reader->all_low) {
-        frame->mirror_time_ns = mac_number(link);
-        frame->mirror_number = mac_number(link + 6);
-    }
 }
 
 static void see_frame(struct reader *reader, int datalink, const struct pcap_pkthdr *header,
@@ -154,9 +174,13 @@ static void see_frame(struct reader *reader, int datalink, const struct pcap_pkt
     size_t count = header->len;
 
     reader->capture->frames++;
-    if (count > ROOM || header->caplen > count ||
-        !oche_link_view(datalink, bytes, header->caplen, &link) || !link.ip)
+    reader->in_file++;
+    if (count > ROOM || header->caplen > count)
         return;
+    if (!oche_link_view(datalink, bytes, header->caplen, &link)) {
+        reader->capture->cut += header->caplen < header->len;
+        return;
+    }
     while (oche_tunnel_enter(bytes, header->caplen, &link))
         continue;
     if (!link.ip)
@@ -167,6 +191,11 @@ static void see_frame(struct reader *reader, int datalink, const struct pcap_pkt
         count = link.end;
     if (count <= link.ip_at + 20)
         return;
+    if (header->caplen < count && is_cut(reader->whole + link.ip_at, header->caplen - link.ip_at,
+                                         (uint16_t)reader->test->udp_port)) {
+        reader->capture->cut++;
+        return;
+    }
     see_ip(reader, header, reader->whole + link.ip_at, count - link.ip_at,
            datalink == DLT_EN10MB && link.tunnels == 0 ? bytes : NULL);
 }
@@ -181,6 +210,7 @@ static bool read_file(struct reader *reader, const char *path, struct oche_error
     pcap_t *pcap;
     int status = 0;
 
+    reader->in_file = 0;
     if (in == NULL)
         return oche_fail(error, "%s: %s; a pcap or pcapng file is needed", path, reason.text);
     pcap = pcap_fopen_offline_with_tstamp_precision(in, PCAP_TSTAMP_PRECISION_NANO, message);
@@ -198,8 +228,8 @@ static bool read_file(struct reader *reader, const char *path, struct oche_error
     while (!reader->too_many && (status = pcap_next_ex(pcap, &header, &bytes)) == 1)
         see_frame(reader, pcap_datalink(pcap), header, bytes);
     if (status == PCAP_ERROR)
-        oche_fail(error, "%s: after frame %llu: %s", path,
-                  (unsigned long long)reader->capture->frames, pcap_geterr(pcap));
+        oche_fail(error, "%s: after frame %llu: %s", path, (unsigned long long)reader->in_file,
+                  pcap_geterr(pcap));
     else if (reader->too_many)
         oche_fail(error, "%s: more than %d packets of RoCEv2, or %d addresses; cut the capture",
                   path, MOST_PACKETS, MOST_ADDRESSES);
@@ -207,46 +237,8 @@ static bool read_file(struct reader *reader, const char *path, struct oche_error
     return status != PCAP_ERROR && !reader->too_many;
 }
 
-static int compare(const void *left, const void *right)
-{
-    const struct frame *a = left, *b = right;
-
-    return a->number < b->number ? -1 : a->number > b->number;
-}
-
-static int compare_mirrored(const void *left, const void *right)
-{
-    const struct frame *a = left, *b = right;
-
-    return a->mirror_number < b->mirror_number ? -1 : a->mirror_number > b->mirror_number;
-}
-
-/*
- * Finds out whether the packets are a mirror's: then no two have the same number. If so, puts them
- * into its order, with its times, and counts those that are missing.
- */
-static void find_mirror(struct reader *reader)
-{
-    struct frame *frames = reader->frames;
-    bool differ = reader->all_low && reader->count > 1;
-
-    if (!differ)
-        return;
-    qsort(frames, reader->count, sizeof(*frames), compare_mirrored);
-    for (size_t i = 1; differ && i < reader->count; i++)
-        differ = frames[i].mirror_number != frames[i - 1].mirror_number;
-    if (!differ) {
-        qsort(frames, reader->count, sizeof(*frames), compare);
-        return;
-    }
-    reader->capture->mirror = true;
-    reader->capture->missing =
-        frames[reader->count - 1].mirror_number - frames[0].mirror_number + 1 - reader->count;
-    for (size_t i = 0; i < reader->count; i++)
-        frames[i].time_ns = frames[i].mirror_time_ns;
-}
-
-static enum oche_seen_event event_of(const struct reader *reader, const struct frame *frame)
+static enum oche_seen_event event_of(const struct reader *reader,
+                                     const struct oche_check_frame *frame)
 {
     if (reader->capture->mirror)
         return (enum oche_seen_event)frame->ttl;
@@ -270,15 +262,13 @@ static void watch_all(struct reader *reader, bool behind)
     };
 
     capture->watch = oche_nic_watch_create(&config);
-    for (size_t i = 0; i < reader->count; i++) {
-        const struct frame *frame = &reader->frames[i];
+    for (size_t i = 0; i < reader->frames.count; i++) {
+        const struct oche_check_frame *frame = &reader->frames.list[i];
+        const uint64_t ns = frame->time_ns < MOST_NS ? frame->time_ns : MOST_NS;
 
-        const uint64_t first_ns = reader->frames[0].time_ns;
-        const uint64_t ns = frame->time_ns > first_ns ? frame->time_ns - first_ns : 0;
-
-        oche_nic_watch_see(
-            capture->watch, &frame->packet, (ns < OCHE_NEVER / OCHE_NS ? ns : 0) * OCHE_NS,
-            capture->mirror ? frame->mirror_number : frame->number, event_of(reader, frame));
+        oche_nic_watch_see(capture->watch, &frame->packet, ns * OCHE_NS,
+                           capture->mirror ? frame->mirror_number : frame->number,
+                           event_of(reader, frame));
     }
 }
 
@@ -293,18 +283,18 @@ bool oche_check_capture_read(struct oche_check_capture *capture, const struct oc
     *capture = (struct oche_check_capture){.watch = NULL};
     reader->test = test;
     reader->capture = capture;
-    reader->all_low = true;
     reader->addresses = calloc(MOST_ADDRESSES, sizeof(*reader->addresses));
     OCHE_GOT(reader->addresses != NULL);
-    for (size_t i = 0; whole && i < count; i++)
-        whole = read_file(reader, paths[i], error);
-    if (whole) {
-        find_mirror(reader);
-        capture->roce = reader->count;
+    for (; whole && reader->file < count; reader->file++)
+        whole = read_file(reader, paths[reader->file], error);
+    if (whole && oche_check_order(&reader->frames, paths, count, capture, error)) {
+        capture->roce = reader->frames.count;
         watch_all(reader, behind);
+    } else {
+        whole = false;
     }
     free(reader->addresses);
-    free(reader->frames);
+    free(reader->frames.list);
     free(reader);
     return whole;
 }

@@ -2,8 +2,8 @@
 /*
  * libFuzzer target: any text, up to a zero byte, as a test of Lumina, and any bytes behind it as a
  * capture of that test, before or behind its events (by the first byte). What is accepted is
- * judged. All packets of the trace belong to a stream, and an error is one line. tools/fuzz 60
- * check_nic runs it.
+ * judged. All packets of the trace belong to a stream, no time falls, and an error is one line.
+ * tools/fuzz 60 check_nic runs it.
  */
 #include "cli/check_nic/capture.h"
 #include "lab/check_nic/check.h"
@@ -23,7 +23,9 @@ static const char *check_trace(const struct oche_nic_trace *trace)
         if (packet->kind != OCHE_SEEN_DATA && packet->event == OCHE_SEEN_DROPPED &&
             packet->number == 0)
             return "an answer that was put in";
-        last = packet->when > last ? packet->when : last;
+        if (packet->when < last)
+            return "a time that falls";
+        last = packet->when;
     }
     return last < OCHE_NEVER ? NULL : "a time that is none";
 }

@@ -12,6 +12,7 @@ usage: check_nic.py OCHE
 """
 import json
 import os
+import random
 import struct
 import subprocess
 import sys
@@ -109,11 +110,13 @@ def mirror(capture, judged, folder):
     for out in outs:
         out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
     packets = packets_of(capture)
+    ports = random.Random(1)
     for number, (when_ns, packet) in enumerate(packets, 1):
         ip = bytearray(packet)
         ip[1] |= 3  # ECN
         ip[8] = EVENTS[events[number]]  # TTL
-        ip[22:24] = MIRROR_PORT.to_bytes(2, "big")
+        ip[26:28] = ip[20:22]  # UDP: the checksum gets the source port, which becomes random
+        ip[20:24] = struct.pack(">HH", ports.randrange(65536), MIRROR_PORT)
         frame = (when_ns - packets[0][0]).to_bytes(6, "big") + number.to_bytes(6, "big") + \
             b"\x08\x00" + bytes(ip)
         outs[number % 2].write(struct.pack("<IIII", 1, 0, min(SNAP, len(frame)), len(frame)) +
