@@ -109,8 +109,8 @@ static const struct argp arguments = {
            "it sends, and how long it takes for each. TEST.yaml is a test in Lumina's words. It is "
            "simulated between the adapters that it names (`oche nic` lists those known here), or "
            "judged in a capture of real ones.\vExit status: 0 all verdicts are right; 1 one is "
-           "wrong, an event did not happen, or a message was given up; 2 bad arguments or bad "
-           "input.",
+           "wrong, an event did not happen, a message was given up, or a capture is not "
+           "complete; 2 bad arguments or bad input.",
 };
 
 /* Writes the profile. Returns false, after a message, if that fails. */
@@ -161,7 +161,8 @@ static bool has_the_traffic(const struct options *options, const struct oche_che
     const struct oche_nic_test *test = &result->test;
     uint32_t responses = 0;
 
-    if (options->capture_count == 0 || test->verb == OCHE_NIC_SEND_READ)
+    if (options->capture_count == 0 || test->verb == OCHE_NIC_SEND_READ ||
+        trace->stream_count == 0)
         return true;
     for (uint32_t i = 0; i < trace->stream_count; i++)
         responses += trace->streams[i].responses;
@@ -175,6 +176,20 @@ static bool has_the_traffic(const struct options *options, const struct oche_che
     return false;
 }
 
+/* Prints why there is nothing to judge. */
+static void print_nothing(const struct options *options, const struct oche_check_result *result)
+{
+    const char *path = options->capture_count > 0 ? options->captures[0] : options->path;
+
+    if (result->capture.cut > 0)
+        oche_print_error("oche check-nic: %s: has no whole headers of a reliable connection: %llu "
+                         "packets were cut within them; capture with a snap length of at least "
+                         "128 bytes",
+                         path, (unsigned long long)result->capture.cut);
+    else
+        oche_print_error("oche check-nic: %s: has no packets of a reliable connection", path);
+}
+
 static int check(const struct options *options, struct oche_check_result *result)
 {
     struct oche_nic_expected expected = oche_nic_test_expected(&result->test);
@@ -186,9 +201,8 @@ static int check(const struct options *options, struct oche_check_result *result
         return 2;
     }
     result->watched = oche_nic_watch_finish(result->capture.watch);
-    if (result->watched.trace.count == 0) {
-        oche_print_error("oche check-nic: %s: has no packets of a reliable connection",
-                         options->capture_count > 0 ? options->captures[0] : options->path);
+    if (result->watched.trace.count == 0 && oche_check_one_direction(result) == NULL) {
+        print_nothing(options, result);
         return 2;
     }
     if (!has_the_traffic(options, result))

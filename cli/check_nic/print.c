@@ -214,10 +214,50 @@ static void print_counters(const struct oche_nic_counters *counters)
 
 /* ---- remarks ---- */
 
+const char *oche_check_one_direction(const struct oche_check_result *result)
+{
+    const struct oche_nic_trace *trace = &result->watched.trace;
+
+    if (result->capture_count == 0)
+        return NULL;
+    if (trace->count == 0)
+        return result->watched.strangers > 0 ? "answers" : NULL;
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->packets[i].kind != OCHE_SEEN_DATA)
+            return NULL;
+    return result->watched.strangers == 0 ? "data" : NULL;
+}
+
+/* Remarks on the capture itself. */
+static void print_capture_remarks(const struct oche_check_result *result)
+{
+    const struct oche_check_capture *capture = &result->capture;
+    const char *direction = oche_check_one_direction(result);
+
+    if (direction != NULL)
+        printf("\nThe capture has one direction only: %s. Wrong verdicts are no fault of the "
+               "adapter; capture both directions.\n",
+               strcmp(direction, "data") == 0 ? "data without any answers"
+                                              : "answers without any data");
+    if (capture->cut > 0)
+        printf("\n%" PRIu64 " packets were cut within their headers; capture with a snap length of "
+               "at least 128 bytes. No verdict is safe.\n",
+               capture->cut);
+    if (capture->missing > 0)
+        printf("\n%" PRIu64 " packets are missing in the capture, by the switch's numbers: no "
+               "verdict is safe.\n",
+               capture->missing);
+    if (capture->earlier > 0)
+        printf("\n%" PRIu64 " packets are earlier than those before them: latencies are not "
+               "safe.\n",
+               capture->earlier);
+}
+
 static void print_remarks(const struct oche_check_result *result)
 {
     const struct oche_watched *watched = &result->watched;
 
+    print_capture_remarks(result);
     if (watched->events_seen < watched->events) {
         const struct oche_packet_event *event = &result->test.events[watched->first_left];
 
@@ -242,10 +282,6 @@ static void print_remarks(const struct oche_check_result *result)
         printf("\n%" PRIu64 " packets were left out: answers without data in the capture, or of "
                "too many queue pairs.\n",
                watched->strangers);
-    if (result->capture.missing > 0)
-        printf("\n%" PRIu64 " packets are missing in the capture, by the switch's numbers: no "
-               "verdict is safe.\n",
-               result->capture.missing);
     if (watched->contradicted > 0)
         printf("\nThe switch did something else to %" PRIu64 " packets than the test says.\n",
                watched->contradicted);
@@ -258,6 +294,7 @@ bool oche_check_is_right(const struct oche_check_result *result)
 {
     return !oche_nic_check_wrong(&result->check) && result->simulated.failed == 0 &&
            result->watched.events_seen == result->watched.events && result->capture.missing == 0 &&
+           result->capture.cut == 0 && oche_check_one_direction(result) == NULL &&
            result->watched.contradicted == 0;
 }
 

@@ -146,6 +146,7 @@ static struct json_object *packets_of(const struct oche_nic_trace *trace)
 void oche_check_print_json(const struct oche_check_result *result, bool packets)
 {
     struct json_object *object = oche_json_object(), *events = oche_json_object();
+    const char *direction = oche_check_one_direction(result);
 
     oche_json_add_text(object, "test", result->path);
     oche_json_add_text(object, "from",
@@ -170,6 +171,10 @@ void oche_check_print_json(const struct oche_check_result *result, bool packets)
     oche_json_add_int(object, "failed_messages", result->simulated.failed);
     oche_json_add_int(object, "packets_left_out", result->watched.strangers);
     oche_json_add_int(object, "packets_missing", result->capture.missing);
+    oche_json_add_int(object, "packets_cut", result->capture.cut);
+    oche_json_add_int(object, "packets_earlier", result->capture.earlier);
+    if (direction != NULL)
+        oche_json_add_text(object, "one_direction", direction);
     if (packets)
         oche_json_add(object, "packets", packets_of(&result->watched.trace));
     oche_json_print(object, stdout);

@@ -20,8 +20,13 @@ struct oche_check_result {
     struct oche_check_nic check;
 };
 
-/* True if all verdicts are right, all messages arrived, and each event happened. */
+/*
+ * True if all verdicts are right, all messages arrived, each event happened, and a capture has all
+ * packets of both directions.
+ */
 bool oche_check_is_right(const struct oche_check_result *result);
+/* Returns "data" or "answers" if a capture has only packets of this kind, else NULL. */
+const char *oche_check_one_direction(const struct oche_check_result *result);
 /* Prints tables. `packets`: also a line for each packet. */
 void oche_check_print(const struct oche_check_result *result, bool packets);
 /* Prints one object of JSON. */
