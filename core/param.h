@@ -47,11 +47,16 @@ struct oche_param {
     union oche_value minimum, maximum; /* inclusive; ignored for BOOL, CHOICE and TEXT */
     const char *const *choices;        /* NULL-terminated, for CHOICE only */
     const char *where;                 /* "DCQCN sec 3.1", "dcqcn.md#a1" */
-    const char *help;    /* one line, which also gives the meaning of special values */
-    bool automatic;      /* whole numbers: UINT64_MAX, outside the range, stands for "auto" */
-    bool zero_is_auto;   /* numbers: 0, which need not be in the range, stands for "auto" */
-    bool of_all;         /* one value for the whole network: no tier of switches has its own */
-    uint8_t traits;      /* enum oche_param_traits */
+    const char *help;  /* one line, which also gives the meaning of special values */
+    bool automatic;    /* whole numbers: UINT64_MAX, outside the range, stands for "auto" */
+    bool zero_is_auto; /* numbers: 0, which need not be in the range, stands for "auto" */
+    bool of_all;       /* one value for the whole network: no tier of switches has its own */
+    uint8_t traits;    /* enum oche_param_traits */
+    /*
+     * Other keys without which this one has no effect, so that the user is told: "ecn",
+     * "pattern=shift", "probability|late,!port" (sim/scenario/idle_keys.c). NULL: none.
+     */
+    const char *needs;
     uint64_t usual_most; /* whole numbers: random worlds (tests/swarm) draw up to it, from 0, so
                             that they stay small; 0: some octaves about the default */
     /*

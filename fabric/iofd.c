@@ -46,7 +46,7 @@ static const struct oche_param params[] = {
      .help = "follow: what a queue pair sends behind a short message takes that message's way; "
              "wait: it is kept apart, see hold"},
     {OCHE_PARAM(struct oche_iofd_params, linger), OCHE_IS_TIME(OCHE_MS, 2, OCHE_SEC),
-     .where = "dart.md#d18",
+     .needs = "order=follow", .where = "dart.md#d18",
      .help = "order: follow keeps order while no packet is on its way for half of this; an entry "
              "stays for it after its last packet if something may follow, and senders pause for at "
              "most half of it"},

@@ -22,6 +22,7 @@ enum oche_sweep_statement {
     ADD_METRIC,
     ADD_PERCENTILE,
     LIST_DONE,
+    LIST_HASHES,
     LIST_VALUES,
     ALWAYS, /* statements before ALWAYS are for every file, those after it for files of figures */
     ADD_CLAIM = ALWAYS,

@@ -43,6 +43,7 @@ static const char *const statements[STATEMENTS] = {
     [ADD_METRIC] = "INSERT INTO metrics VALUES (?, ?, ?)",
     [ADD_PERCENTILE] = "INSERT INTO distributions VALUES (?, ?, ?, ?, ?, ?)",
     [LIST_DONE] = "SELECT id FROM points WHERE status = 'done'",
+    [LIST_HASHES] = "SELECT id, trace_hash FROM points WHERE status = 'done'",
     [LIST_VALUES] = "SELECT point, value FROM metrics WHERE name = ?",
     [ADD_CLAIM] = ("INSERT INTO claims VALUES"
                    " (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
@@ -560,6 +561,21 @@ size_t oche_sweep_store_done(struct oche_sweep_store *store, bool *done, size_t 
     }
     end_reading(store, list);
     return found;
+}
+
+void oche_sweep_store_hashes(struct oche_sweep_store *store, uint64_t *hashes, size_t count)
+{
+    sqlite3_stmt *list = list_of(store, LIST_HASHES);
+
+    memset(hashes, 0, count * sizeof(*hashes));
+    while (list != NULL && sqlite3_step(list) == SQLITE_ROW) {
+        int64_t id = sqlite3_column_int64(list, 0);
+        const char *text = (const char *)sqlite3_column_text(list, 1);
+
+        if (id >= 0 && (size_t)id < count && text != NULL)
+            hashes[id] = strtoull(text, NULL, 16);
+    }
+    end_reading(store, list);
 }
 
 static double real_of(sqlite3_stmt *statement, int column)

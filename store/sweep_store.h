@@ -142,6 +142,9 @@ void oche_sweep_store_difference(struct oche_sweep_store *store, const char *tex
 /* Sets done[p] if point p is done, for the points 0 … count - 1. Returns how many are done. */
 size_t oche_sweep_store_done(struct oche_sweep_store *store, bool *done, size_t count);
 
+/* Reads the trace hashes of the points 0 … count - 1; 0: the point is not done, or has no trace. */
+void oche_sweep_store_hashes(struct oche_sweep_store *store, uint64_t *hashes, size_t count);
+
 /*
  * Reads a metric of the points 0 … count - 1 into `values`; NAN if a point does not have the
  * metric.

@@ -455,16 +455,16 @@ static int check_scenario(const struct options *options)
         bool yes;
 
         if (options->json) {
-            oche_json_print(
-                oche_buffers_check_json(world, options->check, options->all_priorities, &yes),
-                stdout);
+            oche_json_print(oche_buffers_check_json(scenario, world, options->check,
+                                                    options->all_priorities, &yes),
+                            stdout);
             putchar('\n');
         } else {
             char name[1024];
 
             oche_printable(options->check, name, sizeof(name));
             printf("%s: ", name);
-            yes = oche_buffers_check(world, options->all_priorities, stdout);
+            yes = oche_buffers_check(scenario, world, options->all_priorities, stdout);
         }
         status = yes ? 0 : 1;
     }

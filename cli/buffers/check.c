@@ -521,25 +521,33 @@ static void print_heading(const struct switches *all, FILE *out)
     print_classes(all, out);
 }
 
-/* Prints the settings of the switches that have no effect, as `oche run` does. */
-static void print_remarks(const struct oche_world *world, FILE *out)
-{
-    struct oche_unfit unfit = {.count = 0};
-
-    oche_unfit_judge_buffers(&unfit, world);
-    for (unsigned i = 0; i < unfit.count; i++)
-        fprintf(out, "%s%s\n", i == 0 ? "\n" : "", unfit.text[i]);
-}
-
-static struct json_object *remarks_json(const struct oche_world *world)
+/* Lists the settings of the switches that do not fit or have no effect, as `oche run` does. */
+static struct json_object *remarks_json(const struct oche_scenario *scenario,
+                                        const struct oche_world *world)
 {
     struct json_object *list = oche_json_array(0);
     struct oche_unfit unfit = {.count = 0};
+    struct oche_idle_keys idle;
 
     oche_unfit_judge_buffers(&unfit, world);
     for (unsigned i = 0; i < unfit.count; i++)
         oche_json_push(list, oche_json_text(unfit.text[i]));
+    oche_idle_keys_find(scenario, &idle);
+    for (unsigned i = 0; i < idle.count; i++)
+        if (strncmp(idle.text[i], "switch.", strlen("switch.")) == 0)
+            oche_json_push(list, oche_json_text(idle.text[i]));
     return list;
+}
+
+static void print_remarks(const struct oche_scenario *scenario, const struct oche_world *world,
+                          FILE *out)
+{
+    struct json_object *list = remarks_json(scenario, world);
+
+    for (size_t i = 0; i < json_object_array_length(list); i++)
+        fprintf(out, "%s%s\n", i == 0 ? "\n" : "",
+                json_object_get_string(json_object_array_get_idx(list, i)));
+    json_object_put(list);
 }
 
 static void print_route_faults(const struct oche_world *world, FILE *out)
@@ -588,7 +596,8 @@ static bool print_scheme(const struct oche_world_config *config, FILE *out)
     return false;
 }
 
-bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FILE *out)
+bool oche_buffers_check(const struct oche_scenario *scenario, const struct oche_world *world,
+                        bool all_priorities, FILE *out)
 {
     const struct oche_switch_params *params = &oche_world_config(world)->switches;
     const struct oche_world_config *config = oche_world_config(world);
@@ -621,7 +630,7 @@ bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FIL
             sure &= check_kind(&all, sw, out);
             lossy |= all.kinds[sw].needed > 0;
         }
-    print_remarks(world, out);
+    print_remarks(scenario, world, out);
     print_route_faults(world, out);
     if (lossy)
         fprintf(out, "\nheadroom is too little: packets may be lost; switch.headroom=auto and "
@@ -724,7 +733,8 @@ static struct json_object *kinds_json(const struct oche_world *world, bool all_p
     return list;
 }
 
-struct json_object *oche_buffers_check_json(const struct oche_world *world, const char *scenario,
+struct json_object *oche_buffers_check_json(const struct oche_scenario *scenario,
+                                            const struct oche_world *world, const char *path,
                                             bool all_priorities, bool *yes)
 {
     const struct oche_world_config *config = oche_world_config(world);
@@ -735,7 +745,7 @@ struct json_object *oche_buffers_check_json(const struct oche_world *world, cons
     bool sure = true, enough = true;
 
     oche_json_add_text(json, "kind", "buffers_check");
-    oche_json_add_text(json, "scenario", scenario);
+    oche_json_add_text(json, "scenario", path);
     oche_json_add_text(json, "congestion_control", oche_world_scheme_name(config));
     oche_json_add(json, "pfc", oche_json_truth(pauses));
     oche_json_add(json, "ecn", oche_json_truth(marks));
@@ -744,7 +754,8 @@ struct json_object *oche_buffers_check_json(const struct oche_world *world, cons
     oche_json_add(json, "switches",
                   pauses && ecn ? kinds_json(world, all_priorities, &sure, &enough)
                                 : oche_json_array(0));
-    oche_json_add(json, "remarks", pauses && ecn ? remarks_json(world) : oche_json_array(0));
+    oche_json_add(json, "remarks",
+                  pauses && ecn ? remarks_json(scenario, world) : oche_json_array(0));
     *yes = !pauses || (marks && sure && enough);
     oche_json_add(json, "yes", oche_json_truth(*yes));
     return json;

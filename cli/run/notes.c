@@ -40,6 +40,31 @@ static void add_run(struct notes *notes, const struct oche_outcome *outcome)
         add(notes, outcome->unfit.text[i]);
 }
 
+static bool has_idle(const struct oche_outcome *outcome, const char *text)
+{
+    for (unsigned i = 0; i < outcome->idle.count; i++)
+        if (strcmp(outcome->idle.text[i], text) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * Adds the keys without effect in all runs. A key that has an effect in one of them is given for
+ * that one.
+ */
+static void add_idle(struct notes *notes, const struct oche_outcome *outcomes, size_t count)
+{
+    for (unsigned i = 0; i < outcomes[0].idle.count; i++) {
+        const char *text = outcomes[0].idle.text[i];
+        bool common = true;
+
+        for (size_t run = 1; run < count && common; run++)
+            common = has_idle(&outcomes[run], text);
+        if (common)
+            add(notes, text);
+    }
+}
+
 static void release(struct notes *notes)
 {
     for (size_t i = 0; i < notes->count; i++)
@@ -53,6 +78,7 @@ static struct notes notes_of(const struct oche_outcome *outcomes, size_t count)
 
     for (size_t i = 0; i < count; i++)
         add_run(&notes, &outcomes[i]);
+    add_idle(&notes, outcomes, count);
     return notes;
 }
 

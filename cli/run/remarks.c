@@ -6,10 +6,12 @@
 #include "cli/run/remarks.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/run/run_name.h"
 #include "lab/measures/few.h"
+#include "lab/measures/same_runs.h"
 #include "params/figures.h"
 
 #define MOST_NAMED 3     /* runs that a sentence names one by one */
@@ -450,12 +452,57 @@ static void print_losses(const struct comparison *runs)
         fputs("No packet is dropped, lost or sent again in any run.\n", runs->out);
 }
 
+/* Prints the names of the runs with the trace of run `start`; of more than MOST_NAMED, some. */
+static void print_names(const struct comparison *runs, const size_t *first, size_t start)
+{
+    size_t size = 0, named = 0;
+
+    for (size_t i = start; i < runs->count; i++)
+        size += first[i] == start;
+    for (size_t i = start; i < runs->count && named < MOST_NAMED; i++) {
+        if (first[i] != start)
+            continue;
+        fprintf(runs->out, "%s%s",
+                named == 0          ? ""
+                : named + 1 == size ? " and "
+                                    : ", ",
+                name_of(runs, &runs->outcomes[i]).text);
+        named++;
+    }
+    if (size > named)
+        fprintf(runs->out, " and %zu other%s", size - named, size - named == 1 ? "" : "s");
+}
+
+/* Prints which runs are the same, packet for packet. */
+static void print_same(const struct comparison *runs)
+{
+    size_t *first = oche_outcomes_same(runs->outcomes, runs->count), *sizes;
+    size_t same = 0;
+
+    sizes = calloc(runs->count, sizeof(*sizes));
+    OCHE_GOT(sizes != NULL);
+    for (size_t i = 0; i < runs->count; i++)
+        same += sizes[first[i]]++ > 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        if (sizes[i] < 2)
+            continue;
+        print_names(runs, first, i);
+        fputs(" gave the same run, packet for packet", runs->out);
+        if (same + 1 == runs->count)
+            fprintf(runs->out, ": %s %s", runs->key, oche_same_runs_verdict(runs->key));
+        fputs(".\n", runs->out);
+    }
+    free(sizes);
+    free(first);
+}
+
 void oche_remarks_print(const char *key, const struct oche_outcome *outcomes, size_t count,
                         FILE *out)
 {
     const struct comparison of = {key, outcomes, count, out}, *runs = &of;
 
     fputc('\n', out);
+    print_same(runs);
     print_missing(runs);
     print_tails(runs);
     print_carried(runs);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Describes a comparison in a few sentences made from its numbers: missing data, the run with
- * slower tails for short and long flows, the delivered part of the load, the run that pauses more
- * and by what factor. If the runs are similar, the sentences state that.
+ * Describes a comparison in a few sentences made from its numbers: equal runs, missing data, the
+ * run with slower tails for short and long flows, the delivered part of the load, the run that
+ * pauses more and by what factor. If the runs are similar, the sentences state that.
  */
 #ifndef OCHE_CLI_RUN_REMARKS_H
 #define OCHE_CLI_RUN_REMARKS_H

@@ -22,6 +22,7 @@
 #include "cli/run/options.h"
 #include "cli/run/place.h"
 #include "cli/run/show_defaults.h"
+#include "cli/run/same_runs.h"
 #include "cli/run/source.h"
 #include "cli/run/store_run.h"
 #include "cli/run/summary.h"
@@ -427,6 +428,7 @@ static void take_outcome(struct session *session, const struct run *run, struct 
     struct oche_outcome *outcome = &session->outcomes[session->finished++];
 
     oche_outcome_take(outcome, world, run->label, wall_s);
+    oche_idle_keys_find(run->scenario, &outcome->idle);
     if (steady != NULL)
         oche_steady_take(steady, &outcome->steady);
     session->stopped |=
@@ -583,15 +585,17 @@ static void print_results(const struct session *session)
 static bool print_json(struct session *session)
 {
     char **paths = calloc(session->finished, sizeof(*paths));
+    char *same = oche_same_runs_member(session->outcomes, session->finished);
 
     OCHE_GOT(paths != NULL);
     for (size_t i = 0; i < session->finished; i++)
         OCHE_GOT(asprintf(&paths[i], "%s/run.sqlite", session->runs[i].folder) >= 0);
-    bool ok = oche_print_json("runs", paths, session->finished, NULL, &session->error);
+    bool ok = oche_print_json("runs", paths, session->finished, same, &session->error);
 
     for (size_t i = 0; i < session->finished; i++)
         free(paths[i]);
     free(paths);
+    free(same);
     return ok;
 }
 

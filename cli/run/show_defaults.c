@@ -9,6 +9,7 @@
 #include "params/units.h"
 #include "sim/world/derived.h"
 #include "params/printable.h"
+#include "sim/scenario/idle_keys.h"
 
 void oche_show_schema(FILE *out)
 {
@@ -92,10 +93,14 @@ void oche_show_effective(const struct oche_scenario *scenario, const struct oche
     print_ends(&scenario->config, out);
 
     struct oche_unfit unfit;
+    struct oche_idle_keys idle;
 
     if (world == NULL)
         return;
     oche_unfit_take(&unfit, world);
     for (unsigned i = 0; i < unfit.count; i++)
         fprintf(out, "%s%s.\n", i == 0 ? "\n" : "", unfit.text[i]);
+    oche_idle_keys_find(scenario, &idle);
+    for (unsigned i = 0; i < idle.count; i++)
+        fprintf(out, "%s%s.\n", i == 0 && unfit.count == 0 ? "\n" : "", idle.text[i]);
 }

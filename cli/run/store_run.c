@@ -211,6 +211,10 @@ static void store_info(struct oche_results *results, const struct oche_scenario 
         snprintf(text, sizeof(text), "network_remark_%u", i + 1);
         oche_results_info(results, text, outcome->unfit.text[i]);
     }
+    for (unsigned i = 0; i < outcome->idle.count; i++) {
+        snprintf(text, sizeof(text), "idle_key_%u", i + 1);
+        oche_results_info(results, text, outcome->idle.text[i]);
+    }
     oche_results_info(results, "recovery", outcome->recovery);
     store_number(results, "seed", outcome->seed);
     store_number(results, "threads", outcome->threads);

@@ -61,6 +61,8 @@ static void print_setting(const struct oche_outcome *outcome, FILE *out)
         fprintf(out, "switch: %s.\n", outcome->headroom_remark);
     for (unsigned i = 0; i < outcome->unfit.count; i++)
         fprintf(out, "%s.\n", outcome->unfit.text[i]);
+    for (unsigned i = 0; i < outcome->idle.count; i++)
+        fprintf(out, "%s.\n", outcome->idle.text[i]);
 }
 
 /* ---- one run ---- */

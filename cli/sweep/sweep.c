@@ -26,6 +26,7 @@
 #include "lab/measures/metrics.h"
 #include "lab/sweep/point_files.h"
 #include "lab/sweep/record.h"
+#include "lab/sweep/same_points.h"
 #include "params/error.h"
 #include "store/store.h"
 #include "sim/scenario/document.h"
@@ -193,13 +194,33 @@ static bool note_metric(struct sweep *sweep)
     return oche_sweep_store_commit(sweep->store, &sweep->error);
 }
 
-/* Completes the results file, writes CSV files and prints the table. */
-static bool show(struct sweep *sweep)
+/*
+ * Returns which points are the same run, in sentences (malloc'd), and notes it in the results.
+ * Returns NULL, with an error, if that fails.
+ */
+static char *note_same(struct sweep *sweep)
+{
+    const size_t count = oche_grid_points(sweep->grid);
+    uint64_t *hashes = calloc(count, sizeof(*hashes));
+
+    OCHE_GOT(hashes != NULL);
+    oche_sweep_store_hashes(sweep->store, hashes, count);
+    char *text = oche_same_points_text(sweep->grid, hashes);
+
+    free(hashes);
+    oche_sweep_store_begin(sweep->store);
+    oche_sweep_store_info(sweep->store, "same_runs", text);
+    if (oche_sweep_store_commit(sweep->store, &sweep->error))
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Writes CSV files and prints the table. `same`: sentences about points that are the same run. */
+static bool show_results(struct sweep *sweep, const char *same)
 {
     const struct oche_sweep_options *options = &sweep->options;
 
-    if (!note_metric(sweep) || !oche_sweep_store_settle(sweep->store, &sweep->error))
-        return false;
     if (options->csv && !oche_sweep_store_csv(sweep->store, sweep->folder, &sweep->error))
         return false;
     if (options->json)
@@ -209,8 +230,19 @@ static bool show(struct sweep *sweep)
     print_head(sweep);
     oche_sweep_table_print(sweep->grid, sweep->store, options->metrics, options->metric_count,
                            stdout);
-    printf("\nresults: %s/sweep.sqlite\n", sweep->folder);
+    printf("%s%s\nresults: %s/sweep.sqlite\n", same[0] != '\0' ? "\n" : "", same, sweep->folder);
     return oche_sweep_store_settle(sweep->store, &sweep->error); /* nothing failed to be read */
+}
+
+/* Completes the results file and shows it. */
+static bool show(struct sweep *sweep)
+{
+    char *same = note_metric(sweep) ? note_same(sweep) : NULL;
+    const bool ok = same != NULL && oche_sweep_store_settle(sweep->store, &sweep->error) &&
+                    show_results(sweep, same);
+
+    free(same);
+    return ok;
 }
 
 /* A combination that cannot be run, and the number of combinations with the same reason. */

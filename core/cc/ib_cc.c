@@ -60,7 +60,7 @@ static const struct oche_param table[] = {
      .where = "ib-cc.md#parameters",
      .help = "the table. delay: entry i is i * cct_step packet times; rate: the rate falls by "
              "equal steps, to line/(ccti_limit + 1)"},
-    {OCHE_PARAM(struct ib_cc_params, cct_step), OCHE_IS_REAL(1, 0.125, 128),
+    {OCHE_PARAM(struct ib_cc_params, cct_step), OCHE_IS_REAL(1, 0.125, 128), .needs = "cct=delay",
      .where = "ib-cc.md#parameters",
      .help = "step between entries with cct: delay, in packet times, with a resolution of "
              "1/8"},

@@ -58,7 +58,7 @@ static const struct oche_param improved_params[] = {
      .where = "Error recovery sec III-C",
      .help = "a timer repeats the NAK when a last packet came after a gap"},
     {OCHE_PARAM(struct oche_improved_go_back_n_params, check_last), OCHE_IS_BOOL(false),
-     .where = "error-recovery.md#l4",
+     .needs = "check_epsn", .where = "error-recovery.md#l4",
      .help = "check_epsn also while only the last packet itself is missing"},
 };
 

@@ -9,6 +9,7 @@
 
 #include "core/cc/cc_advice.h"
 #include "lab/measures/ignored.h"
+#include "lab/measures/same_runs.h"
 #include "lab/measures/posted.h"
 #include "lab/measures/size_rows.h"
 #include "params/figures.h"
@@ -44,6 +45,19 @@ const char *oche_outcome_size_name(const struct oche_completion_row *row, char *
         snprintf(text, text_bytes, "%s to %s", oche_figure_bytes(row->from_bytes).text,
                  oche_figure_bytes(row->to_bytes).text);
     return text;
+}
+
+size_t *oche_outcomes_same(const struct oche_outcome *outcomes, size_t count)
+{
+    uint64_t *hashes = calloc(count, sizeof(*hashes));
+    size_t *first = calloc(count, sizeof(*first));
+
+    OCHE_GOT(hashes != NULL && first != NULL);
+    for (size_t i = 0; i < count; i++)
+        hashes[i] = outcomes[i].totals.hash;
+    oche_same_runs(hashes, count, first);
+    free(hashes);
+    return first;
 }
 
 bool oche_outcome_is_lossless(const struct oche_outcome *outcome)

@@ -26,6 +26,7 @@
 #include "sim/measure/rate_gap.h"
 #include "sim/measure/thresholds.h"
 #include "sim/measure/utilisation.h"
+#include "sim/scenario/idle_keys.h"
 #include "sim/world/world.h"
 
 /* number of ranges of flow sizes; the row after them is for all flows */
@@ -85,6 +86,8 @@ struct oche_outcome {
     char flow_remark[480];     /* remark about lists of flows that were read */
     char headroom_remark[256]; /* remark about PFC headroom that is less than a link needs */
     struct oche_unfit unfit;   /* settings that do not fit the network */
+    /* given keys without effect; empty until the caller, who has the scenario, fills it */
+    struct oche_idle_keys idle;
     bool pfc;
     uint64_t seed;
     uint32_t threads; /* threads of each process */
@@ -187,6 +190,9 @@ void oche_outcome_free(struct oche_outcome *outcome);
 
 /* True if no packet was dropped, lost, rejected or sent again in the measured time. */
 bool oche_outcome_is_lossless(const struct oche_outcome *outcome);
+
+/* Returns, for each run, the number of the first one with the same trace (malloc'd). */
+size_t *oche_outcomes_same(const struct oche_outcome *outcomes, size_t count);
 
 /* Returns the row's sizes in words: "below 10KB", "10KB to 100KB", "10MB and more", "all sizes". */
 const char *oche_outcome_size_name(const struct oche_completion_row *row, char *text,

@@ -89,38 +89,6 @@ static void judge_pauses(struct oche_unfit *unfit, const struct oche_buffer_limi
     }
 }
 
-static bool ignores_xoff(const struct oche_switch_params *params)
-{
-    return params->pfc && params->threshold == OCHE_THRESHOLD_DYNAMIC && params->xoff_bytes > 0;
-}
-
-/* Reports a given xoff that has no effect under a dynamic threshold. */
-static void judge_ignored_xoff(struct oche_unfit *unfit, const struct oche_world_config *config)
-{
-    const struct oche_switch_params *all = &config->switches;
-    char section[SECTION_BYTES] = "switch";
-    bool ignored = ignores_xoff(all);
-
-    for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++) {
-        const struct oche_switch_params *own = config->tiers[kind];
-
-        if (own == NULL)
-            continue;
-        if (own->threshold == OCHE_THRESHOLD_STATIC && own->xoff_bytes == all->xoff_bytes)
-            ignored = false; /* the parameter has an effect in this tier */
-        if (ignores_xoff(own) && own->xoff_bytes != all->xoff_bytes && !ignores_xoff(all)) {
-            name_section(config, kind, section);
-            ignored = true;
-            break;
-        }
-    }
-    if (ignored)
-        oche_unfit_say(unfit,
-                       "%s.xoff: nothing comes of it with threshold: dynamic; make that static, "
-                       "or set beta",
-                       section);
-}
-
 void oche_unfit_judge_buffers(struct oche_unfit *unfit, const struct oche_world *world)
 {
     const struct oche_topology *topology = oche_world_topology(world);
@@ -128,7 +96,6 @@ void oche_unfit_judge_buffers(struct oche_unfit *unfit, const struct oche_world 
     const bool marks = reacts_to_marks(config);
     struct said said = {.kmin = false};
 
-    judge_ignored_xoff(unfit, config);
     for (uint32_t i = 0; i < topology->switch_count; i++) {
         const uint32_t number = oche_topology_at_place(topology, topology->host_count + i);
         const struct oche_topology_node *node = &topology->nodes[number];

@@ -287,12 +287,18 @@ static void mix_parameter(void *context, const char *key, const char *value, con
     mix(context, value);
 }
 
+/* Remarks on one combination. */
+struct remarks {
+    struct oche_unfit unfit;
+    struct oche_idle_keys idle;
+};
+
 /*
- * Checks one combination. If `hash` is not NULL, sets it to the combination's digest, and `unfit`
- * to the settings that do not fit.
+ * Checks one combination. If `hash` is not NULL, sets it to the combination's digest, and `remarks`
+ * to the settings that do not fit or have no effect.
  */
 static bool check_combination(const struct oche_grid *grid, size_t point, uint64_t *hash,
-                              struct oche_unfit *unfit, struct oche_error *error)
+                              struct remarks *remarks, struct oche_error *error)
 {
     struct oche_error message;
     struct oche_scenario *scenario = open_combination(grid, point, error);
@@ -308,9 +314,10 @@ static bool check_combination(const struct oche_grid *grid, size_t point, uint64
     if (hash != NULL) {
         *hash = UINT64_C(0xcbf29ce484222325);
         oche_bindings_each(&scenario->bindings, mix_parameter, hash);
-        unfit->count = 0;
+        remarks->unfit.count = 0;
         if (world != NULL)
-            oche_unfit_take(unfit, world);
+            oche_unfit_take(&remarks->unfit, world);
+        oche_idle_keys_find(scenario, &remarks->idle);
     }
     oche_world_free(world);
     oche_scenario_close(scenario);
@@ -447,7 +454,7 @@ static void leave_out(struct oche_grid *grid, size_t combination, const char *wh
 
 static struct oche_grid_remark *find_remark(struct oche_grid *grid, const char *text)
 {
-    const size_t key = strcspn(text, ":") + 1;
+    const size_t key = strcspn(text, ":") + 1; /* "switch.kmin:", "switch.kmin has no effect:" */
 
     for (size_t i = 0; i < grid->remark_count; i++)
         if (strncmp(grid->remarks[i].text, text, key) == 0)
@@ -455,23 +462,59 @@ static struct oche_grid_remark *find_remark(struct oche_grid *grid, const char *
     return NULL;
 }
 
-/* Notes the remarks on one combination. */
-static void keep_remarks(struct oche_grid *grid, size_t combination, const struct oche_unfit *unfit)
+static void keep_remark(struct oche_grid *grid, size_t combination, const char *text, bool idle)
 {
-    for (unsigned i = 0; i < unfit->count; i++) {
-        struct oche_grid_remark *remark = find_remark(grid, unfit->text[i]);
+    struct oche_grid_remark *remark = find_remark(grid, text);
 
-        if (remark == NULL) {
-            const size_t bytes = (grid->remark_count + 1) * sizeof(*grid->remarks);
+    if (remark == NULL) {
+        const size_t bytes = (grid->remark_count + 1) * sizeof(*grid->remarks);
 
-            grid->remarks = realloc(grid->remarks, bytes);
-            OCHE_GOT(grid->remarks != NULL);
-            remark = &grid->remarks[grid->remark_count++];
-            *remark = (struct oche_grid_remark){strdup(unfit->text[i]), combination, 0};
-            OCHE_GOT(remark->text != NULL);
-        }
-        remark->count++;
+        grid->remarks = realloc(grid->remarks, bytes);
+        OCHE_GOT(grid->remarks != NULL);
+        remark = &grid->remarks[grid->remark_count++];
+        *remark =
+            (struct oche_grid_remark){.text = strdup(text), .first = combination, .idle = idle};
+        OCHE_GOT(remark->text != NULL);
     }
+    remark->count++;
+}
+
+/* Notes the remarks on one combination. */
+static void keep_remarks(struct oche_grid *grid, size_t combination, const struct remarks *remarks)
+{
+    for (unsigned i = 0; i < remarks->unfit.count; i++)
+        keep_remark(grid, combination, remarks->unfit.text[i], false);
+    for (unsigned i = 0; i < remarks->idle.count; i++)
+        keep_remark(grid, combination, remarks->idle.text[i], true);
+}
+
+/* True if the remark begins with the key of an axis. */
+static bool is_of_axis(const struct oche_grid *grid, const char *text)
+{
+    for (size_t i = 0; i < grid->axis_count; i++) {
+        const size_t length = strlen(grid->axes[i].key);
+
+        if (strncmp(text, grid->axes[i].key, length) == 0 && text[length] == ' ')
+            return true;
+    }
+    return false;
+}
+
+/* Drops fixed keys that have an effect in one of the `valid` combinations: they are for that one.
+ */
+static void drop_remarks(struct oche_grid *grid, size_t valid)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < grid->remark_count; i++) {
+        struct oche_grid_remark *remark = &grid->remarks[i];
+
+        if (remark->idle && remark->count < valid && !is_of_axis(grid, remark->text))
+            free(remark->text);
+        else
+            grid->remarks[kept++] = *remark;
+    }
+    grid->remark_count = kept;
 }
 
 bool oche_grid_check(struct oche_grid *grid, struct oche_error *error)
@@ -480,17 +523,17 @@ bool oche_grid_check(struct oche_grid *grid, struct oche_error *error)
         return false;
     const size_t count = oche_grid_combinations(grid);
     struct digest *digests = calloc(count, sizeof(*digests));
-    struct oche_unfit unfit;
+    struct remarks remarks;
     size_t valid = 0;
     bool ok = true;
 
     OCHE_GOT(digests != NULL);
     for (size_t i = 0; ok && i < count; i++) {
         digests[valid].combination = i;
-        ok = check_combination(grid, i * grid->repeats, &digests[valid].hash, &unfit, error);
+        ok = check_combination(grid, i * grid->repeats, &digests[valid].hash, &remarks, error);
         valid += ok;
         if (ok)
-            keep_remarks(grid, i, &unfit);
+            keep_remarks(grid, i, &remarks);
         if (ok)
             continue;
         name_option(grid, error);
@@ -498,6 +541,7 @@ bool oche_grid_check(struct oche_grid *grid, struct oche_error *error)
         if (ok)
             leave_out(grid, i, error->text);
     }
+    drop_remarks(grid, valid);
     ok = ok && valid > 0 && are_distinct(grid, digests, valid, error);
     free(digests);
     return ok;

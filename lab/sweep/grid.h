@@ -22,10 +22,14 @@ struct oche_axis {
     size_t count;
 };
 
-/* A remark about settings that do not fit the network (lab/measures/unfit.h), with its section. */
+/*
+ * A remark about settings that do not fit the network (lab/measures/unfit.h) or keys that have no
+ * effect (sim/scenario/idle_keys.h), with its section.
+ */
 struct oche_grid_remark {
     char *text;          /* the value in the first combination */
     size_t first, count; /* the first combination of those with a remark on the same key */
+    bool idle;           /* the key has no effect */
 };
 
 struct oche_grid {
@@ -40,7 +44,11 @@ struct oche_grid {
     /* Set by oche_grid_check: why each combination cannot be run, NULL if it can; NULL: all can. */
     char **invalid;
     size_t invalid_count;
-    struct oche_grid_remark *remarks; /* set by oche_grid_check: one for each key */
+    /*
+     * Set by oche_grid_check: one for each key. A key that is fixed is said to have no effect only
+     * if it has none in any combination.
+     */
+    struct oche_grid_remark *remarks;
     size_t remark_count;
     /* Set by oche_grid_open: why no scenario can be opened; the first is in `error`, too. */
     struct oche_mistakes mistakes;

@@ -19,7 +19,7 @@
      .help = "of each queue pair's sender, on the line; 0, or more than the line: line rate, "     \
              "or what congestion control begins with"},                                            \
         {OCHE_PARAM(struct type, tenant), OCHE_IS_COUNT(0, 0, UINT8_MAX),                          \
-         .where = "Dart sec III-E",                                                                \
+         .needs = "congestion_control=dart", .where = "Dart sec III-E",                            \
          .help =                                                                                   \
              "tenant that the flows belong to, for congestion control that knows tenants (dart)"}, \
     {                                                                                              \

@@ -42,6 +42,7 @@ static const struct oche_param params[] = {
      .help = "fixed: receiver_host; random: any host, drawn for each round; round_robin: "
              "from receiver_host on, the next host each round"},
     {OCHE_PARAM(struct incast, receiver_host), OCHE_IS_COUNT(0, 0, UINT32_MAX - 1),
+     .needs = "receiver=fixed|receiver=round_robin",
      .help = "receiver=fixed: the receiver; round_robin: the first one"},
     {OCHE_PARAM(struct incast, senders), OCHE_IS_CHOICE(SENDERS_RANDOM, sender_names),
      .help = "random: different ones drawn for each round; next: the hosts after the "

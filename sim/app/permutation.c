@@ -26,7 +26,7 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct permutation, pattern), OCHE_IS_CHOICE(PATTERN_RANDOM, pattern_names),
      .help = "random: no host to itself, all such permutations equally likely; shift: "
              "host i to host i+shift"},
-    {OCHE_PARAM(struct permutation, shift), OCHE_IS_COUNT(1, 1, 1000000),
+    {OCHE_PARAM(struct permutation, shift), OCHE_IS_COUNT(1, 1, 1000000), .needs = "pattern=shift",
      .help = "pattern=shift: how far"},
     {OCHE_PARAM(struct permutation, bytes), OCHE_IS_BYTES(2000000, 1, OCHE_MAX_FLOW_BYTES),
      .help = "size of a message"},

@@ -33,7 +33,8 @@ struct poisson {
 
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct poisson, cdf), OCHE_IS_CHOICE(CDF_websearch, oche_cdf_names),
-     .where = "workloads.md#distributions", .help = "published distribution of flow sizes"},
+     .needs = "!cdf_file", .where = "workloads.md#distributions",
+     .help = "published distribution of flow sizes"},
     {OCHE_PARAM(struct poisson, cdf_file), OCHE_IS_TEXT, .where = "workloads.md#files",
      .help = "instead of cdf: a file of lines \"size_bytes cdf\", in percent or fractions"},
     {OCHE_PARAM(struct poisson, load), OCHE_IS_REAL(0.5, 0.0001, 10.0),

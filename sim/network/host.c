@@ -106,10 +106,11 @@ static const struct oche_param host_params[] = {
      .help = "when the ACK timer begins anew: with progress, or also with each packet that the "
              "queue pair sends"},
     {OCHE_PARAM(struct oche_host_params, outstanding_reads), OCHE_IS_COUNT(16, 1, 255),
-     .where = "our choice",
+     .needs = "workload.verb=read|workload.file", .where = "our choice",
      .help = "READs that a queue pair may have under way at a time (verbs: max_rd_atomic)"},
     {OCHE_PARAM(struct oche_host_params, pfc_response), OCHE_IS_TIME(500 * OCHE_NS, 0, OCHE_MS),
-     .where = "dcqcn.md#a12", .help = "from the arrival of a PAUSE frame until the host obeys"},
+     .needs = "switch.pfc,@pfc", .where = "dcqcn.md#a12",
+     .help = "from the arrival of a PAUSE frame until the host obeys"},
     {OCHE_PARAM(struct oche_host_params, feedback_jitter), OCHE_IS_TIME(0, 0, OCHE_SEC),
      .where = "timely.md#feedback-jitter", .check = check_feedback_jitter,
      .traits = OCHE_PARAM_DELAYS_ACKS | OCHE_PARAM_NOT_FLUID, .usual_most = 100 * OCHE_US,

@@ -27,7 +27,7 @@ static const struct oche_param routes_params[] = {
      .help = "lines of \"SWITCH DESTINATION PORT ...\", instead of shortest paths, and of \"flow "
              "NUMBER HOST SWITCH ... HOST\", paths of single flows"},
     {OCHE_PARAM(struct oche_routes_params, reroute), OCHE_IS_TIME(OCHE_MS, 0, OCHE_NEVER),
-     .where = "our choice (Dart sec IV-C: never)",
+     .needs = "failures", .where = "our choice (Dart sec IV-C: never)",
      .help = "from the failure of a link until routes leave it out, and from its repair until they "
              "have it again; a shorter change goes unnoticed"},
 };
@@ -45,9 +45,10 @@ static const struct oche_param measure_params[] = {
              "is every ToR's uplinks, all every port; of parallel links \"tor0:agg1/2\" is one, "
              "\"tor0:agg1\" all; up to 1,024, and 1 GiB of histograms"},
     {OCHE_PARAM_AS("queue_step", struct oche_measure_params, queue_step_bytes),
-     OCHE_IS_BYTES(100, 1, 1000000), .where = "our choice",
+     OCHE_IS_BYTES(100, 1, 1000000), .needs = "queues", .where = "our choice",
      .help = "resolution of the watched queues' histograms; percentiles are rounded down to it"},
-    {OCHE_PARAM(struct oche_measure_params, rates), OCHE_IS_BOOL(false), .where = "our choice",
+    {OCHE_PARAM(struct oche_measure_params, rates), OCHE_IS_BOOL(false), .needs = "interval",
+     .where = "our choice",
      .help = "time series of each connection's pacing rate, and of what else is known of it "
              "(rogue: window, round trip, limit, shadow switches); the first 128"},
     {OCHE_PARAM(struct oche_measure_params, ways), OCHE_IS_BOOL(false), .where = "Dart sec VI-B",
@@ -70,17 +71,18 @@ static const struct oche_param loss_params[] = {
      .help = "packets to lose on each link, by number: 3,7,10-19, or every 100, or psn 5; of data "
              "alone after data:, of ACKs and NAKs alone after ack:"},
     {OCHE_PARAM(struct oche_loss_params, where), OCHE_IS_CHOICE(OCHE_LOSS_ALL_LINKS, loss_where),
-     .where = "error-recovery.md#l2; rogue.md#r30",
+     .needs = "!port,probability|pattern|late", .where = "error-recovery.md#l2; rogue.md#r30",
      .help = "links that lose or delay packets; last_hop: only towards hosts, so once on each "
              "path; first_hop: only from hosts, so a pattern counts each host's own packets"},
-    {OCHE_PARAM(struct oche_loss_params, port), OCHE_IS_TEXT, .where = "error-recovery.md#l2",
+    {OCHE_PARAM(struct oche_loss_params, port), OCHE_IS_TEXT, .needs = "probability|pattern|late",
+     .where = "error-recovery.md#l2",
      .help = "only packets that this port sends are lost or late, such as tor0:host3"},
     {OCHE_PARAM(struct oche_loss_params, late), OCHE_IS_REAL(0, 0, 1), .where = "our choice",
      .help = "probability that a packet arrives late, so that others overtake it; where as above"},
     {OCHE_PARAM(struct oche_loss_params, late_least), OCHE_IS_TIME(500 * OCHE_US, 0, OCHE_SEC),
-     .where = "our choice", .help = "late packets are late by at least this"},
+     .needs = "late", .where = "our choice", .help = "late packets are late by at least this"},
     {OCHE_PARAM(struct oche_loss_params, late_most), OCHE_IS_TIME(2500 * OCHE_US, 0, OCHE_SEC),
-     .where = "our choice", .help = "and by at most this"},
+     .needs = "late", .where = "our choice", .help = "and by at most this"},
 };
 const struct oche_param_table oche_loss_params =
     OCHE_PARAM_TABLE(loss_params, struct oche_loss_params);
@@ -108,7 +110,8 @@ static const struct oche_param failure_params[] = {
     {OCHE_PARAM(struct oche_failure_params, random), OCHE_IS_COUNT(0, 0, OCHE_TOPOLOGY_MAX_LINKS),
      .where = "our choice", .help = "this many links fail, drawn with the seed"},
     {OCHE_PARAM(struct oche_failure_params, where),
-     OCHE_IS_CHOICE(OCHE_FAILURE_SWITCH_LINKS, failure_where), .where = "our choice",
+     OCHE_IS_CHOICE(OCHE_FAILURE_SWITCH_LINKS, failure_where), .needs = "random",
+     .where = "our choice",
      .help = "with random: from which links; tor_links: from ToRs up, core_links: to the top"},
     {OCHE_PARAM(struct oche_failure_params, at), OCHE_IS_TIME(0, 0, 86400 * OCHE_SEC),
      .where = "our choice", .help = "when they fail"},

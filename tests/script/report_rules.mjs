@@ -21,7 +21,7 @@ const { sweepTitles } = await at('page/titles.js');
 const { linesOf, textWidth } = await at('charts/text-width.js');
 const { estimate, sweepChart, sweepLines } = await at('charts/sweep.js');
 const { parameterRows } = await at('page/parameters.js');
-const { progress } = await at('page/progress.js');
+const { progress, sameRuns } = await at('page/progress.js');
 const { steady } = await at('page/steady.js');
 const { tipPlace } = await at('page/tip-place.js');
 const { moved, scaled, select } = await at('page/zoom.js');
@@ -529,6 +529,13 @@ function countsPoints() {
     '6 points done');
 }
 
+// Sentences about points that are the same run, of files that have them.
+function namesSameRuns() {
+  assert.deepEqual(sameRuns({ info: { same_runs: 'a made no difference here.\nb too.\n' } }),
+    ['a made no difference here.', 'b too.']);
+  assert.deepEqual(sameRuns({ info: {} }), []);
+}
+
 // Axes that go together are one line, whichever is along x, and no value of another is chosen.
 function linesOfZipped() {
   const axes = [{ key: 's.a', values: ['1', '2', '4'] }, { key: 's.b', values: ['x', 'y', 'x'] }];
@@ -578,6 +585,7 @@ function tellsHowStable() {
 }
 
 countsPoints();
+namesSameRuns();
 tellsHowStable();
 linesOfZipped();
 namesBars();

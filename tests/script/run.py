@@ -474,6 +474,31 @@ def test_ignored(work):
         check(("recovery selective_repeat, seed" in text) == (name != "tcp"), text)
 
 
+def test_idle_keys(work):
+    """Given keys without effect are named before the tables, in the results and before a run. Runs
+    that are the same are named below a comparison, and in JSON."""
+    folder = os.path.join(work, "idle")
+    options = [scenario("pauses"), "--set", "warmup=0", "--set", "topology={type: star, hosts: 3}",
+               "--set", "measure={}", "--set", "switch={pfc: false, xon_offset: 1KB}", "--set",
+               "workload={type: incast, degree: 2, bytes: 10KB}"]
+    said = "switch.xon_offset has no effect here: switch.pfc is false"
+    text = oche(*options, "--out", folder)
+    check(f"\n{said}.\n" in text, text)
+    with database(folder) as db:
+        check(one(db, "SELECT value FROM info WHERE key = 'idle_key_1'") == said, "idle_key_1")
+    text = oche(*options, "--show-defaults")
+    check(text.endswith(f"\n\n{said}.\n"), text)
+    varied = [*options, "--compare", "switch.xon_offset=1KB,2KB,3KB", "--out", folder]
+    text = oche(*varied)
+    check(f"[1] every run: {said}.\n" in text, text)
+    check("\nswitch.xon_offset=1KB, switch.xon_offset=2KB and switch.xon_offset=3KB gave the same "
+          "run, packet for packet: switch.xon_offset made no difference here.\n" in text, text)
+    check(json.loads(oche(*varied, "--json"))["same_runs"] == [["1KB", "2KB", "3KB"]], "same_runs")
+    # With PFC the key has an effect: it is given for that run, and nothing is said.
+    text = oche(*options, "--compare", "switch.pfc=true,false", "--out", folder)
+    check("has no effect" not in text, text)
+
+
 def test_rogue_retry_count(work):
     """The application's retry count bounds RoGUE's changes of queue pair, and nothing says that it
     were in vain."""
@@ -869,6 +894,7 @@ def main():
         test_remark(work)
         test_flows_without_a_time(work)
         test_ignored(work)
+        test_idle_keys(work)
         test_rogue_retry_count(work)
         test_idle_under_rogue(work)
         test_posted_under_rogue(work)

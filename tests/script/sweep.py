@@ -379,14 +379,35 @@ def test_what_does_not_fit(work):
     vary = [SCENARIO, "--set", "duration=400us", "--vary", "switch.xoff=50KB,100KB"]
     dynamic = ["--set", "switch.threshold=dynamic"]
     done = sweep(*vary, *dynamic, "--out", work + "/unfit")
-    check(done.stderr == "switch.xoff: nothing comes of it with threshold: dynamic; make that "
-          "static, or set beta\n", done.stderr)
+    said = "switch.xoff has no effect here: switch.threshold is dynamic"
+    check(done.stderr == said + "\n", done.stderr)
     done = sweep(*vary, "--vary", "switch.threshold=static,dynamic", "--out", work + "/unfit2")
-    check(done.stderr == "switch.xoff: nothing comes of it with threshold: dynamic; make that "
-          "static, or set beta (switch.xoff=50KB, switch.threshold=dynamic, seed 1; 2 "
-          "of 4 combinations)\n", done.stderr)
+    check(done.stderr == said + " (switch.xoff=50KB, switch.threshold=dynamic, seed 1; 2 of 4 "
+          "combinations)\n", done.stderr)
+    same = ("(switch.xoff=50KB, switch.threshold=dynamic), (switch.xoff=100KB, "
+            "switch.threshold=static) and (switch.xoff=100KB, switch.threshold=dynamic) gave the "
+            "same run, packet for packet.\n")
+    check(f"\n\n{same}\nresults:" in done.stdout, done.stdout)
+    # A key that is fixed may be for one of the values of another.
+    done = sweep(SCENARIO, "--set", "duration=400us", "--set", "switch.xoff=50KB", "--vary",
+                 "switch.threshold=static,dynamic", "--out", work + "/unfit4")
+    check(done.stderr == "", done.stderr)
     done = sweep(*vary, *dynamic, "--out", work + "/unfit3", "--quiet")
     check(done.stderr == "", done.stderr)
+
+
+def test_keys_without_effect(work):
+    """A key whose values give the same runs is named, below the table and in the results."""
+    grid = [SCENARIO, "--set", "duration=400us", "--vary", "host.outstanding_reads=1,2", "--vary",
+            "loss.probability=0,1%", "--repeat", "2"]
+    said = ("host.outstanding_reads made no difference here: with each of its values the runs are "
+            "the same, packet for packet.\n")
+    done = sweep(*grid, "--out", work + "/idle")
+    check(f"\n\n{said}\nresults:" in done.stdout, done.stdout)
+    check("host.outstanding_reads has no effect here: no workload has verb: read" in done.stderr,
+          done.stderr)
+    done = sweep(*grid, "--out", work + "/idle", "--json")
+    check(json.loads(done.stdout)["info"]["same_runs"] == said, done.stdout)
 
 
 def test_the_fluid_model(work):
@@ -607,6 +628,7 @@ def main():
         test_what_is_wrong(work)
         test_axes_together(work)
         test_what_does_not_fit(work)
+        test_keys_without_effect(work)
         test_the_fluid_model(work)
         test_files_that_the_scenario_names(work)
         test_the_way_over_slurm(work)

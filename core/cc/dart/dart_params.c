@@ -64,7 +64,7 @@ const struct oche_param dart_param_rows[] = {
     {OCHE_PARAM(struct dart_params, work_conserving), OCHE_IS_BOOL(false), .where = "dart.md#d4",
      .help = "without marks and below line rate, senders are told a smaller n"},
     {OCHE_PARAM(struct dart_params, work_conserving_windows), OCHE_IS_COUNT(2, 1, 1000000),
-     .where = "dart.md#d4",
+     .needs = "work_conserving", .where = "dart.md#d4",
      .help = "work_conserving begins after this many windows without marks and below line "
              "rate"},
     {OCHE_PARAM(struct dart_params, weights), OCHE_IS_TEXT, .where = "Dart sec III",
@@ -73,13 +73,13 @@ const struct oche_param dart_param_rows[] = {
      .help = "an incast's first message to arrive makes all of its senders count; false: "
              "groups are neither announced nor heeded"},
     {OCHE_PARAM(struct dart_params, look_ahead_timeout),
-     OCHE_IS_TIME(10 * OCHE_MS, OCHE_NS, OCHE_NEVER), .where = "dart.md#d13",
+     OCHE_IS_TIME(10 * OCHE_MS, OCHE_NS, OCHE_NEVER), .needs = "look_ahead", .where = "dart.md#d13",
      .help = "a sender that was announced and has sent nothing for this long no longer counts"},
     {OCHE_PARAM(struct dart_params, look_ahead_senders), OCHE_IS_COUNT(256, 2, UINT16_MAX),
-     .where = "our choice (the NIC's memory)",
+     .needs = "look_ahead", .where = "our choice (the NIC's memory)",
      .help = "senders of all groups that a tenant's receiver knows at a time; a list holds "
              "up to 200"},
-    {OCHE_PARAM(struct dart_params, look_ahead_updates), OCHE_IS_BOOL(true),
+    {OCHE_PARAM(struct dart_params, look_ahead_updates), OCHE_IS_BOOL(true), .needs = "look_ahead",
      .where = "Dart sec III-D; dart.md#d31",
      .help = "updates tell announced senders n before their first packet, and they begin with that "
              "share; false: they begin at line rate, as in sec III-A"},

@@ -208,13 +208,55 @@ static void test_notes_come_before(void **state)
     free(runs);
 }
 
+static void test_same_runs(void **state)
+{
+    struct oche_outcome *runs = two_runs("40KB", "50KB");
+
+    (void)state;
+    runs[0].totals.hash = runs[1].totals.hash = 7;
+    expect(
+        "switch.kmin", runs,
+        (const char *const[]){"\nswitch.kmin=40KB and switch.kmin=50KB gave the same run, packet "
+                              "for packet: switch.kmin made no difference here.\n",
+                              NULL});
+    runs = two_runs("1us", "2us");
+    runs[0].totals.hash = runs[1].totals.hash = 7;
+    expect("measure.interval", runs,
+           (const char *const[]){" packet for packet: measure.interval changes only what is "
+                                 "measured.\n",
+                                 NULL});
+}
+
+/* A key that has no effect in one of the runs is for the other. */
+static void test_idle_keys_of_all(void **state)
+{
+    struct oche_outcome *runs = two_runs("true", "false");
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    (void)state;
+    assert_non_null(out);
+    runs[0].idle.count = 1;
+    runs[1].idle.count = 2;
+    strcpy(runs[0].idle.text[0], "one");
+    strcpy(runs[1].idle.text[0], "two");
+    strcpy(runs[1].idle.text[1], "one");
+    oche_notes_print("switch.ecn", runs, RUNS, out);
+    fclose(out);
+    assert_string_equal(text, "[1] every run: one.\n");
+    free(text);
+    free(runs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_have_their_keys), cmocka_unit_test(test_schemes_stand_alone),
         cmocka_unit_test(test_failed_is_not_late),     cmocka_unit_test(test_base_is_the_first),
         cmocka_unit_test(test_load_is_no_goodput),     cmocka_unit_test(test_tails_are_of_one_seed),
-        cmocka_unit_test(test_notes_come_before),
+        cmocka_unit_test(test_notes_come_before),      cmocka_unit_test(test_same_runs),
+        cmocka_unit_test(test_idle_keys_of_all),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

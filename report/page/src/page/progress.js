@@ -6,6 +6,9 @@ import * as format from '../format.js';
 export const leftOut = ({ info }) => (info.left_out ?? '').split('\n').filter(Boolean)
   .map((line) => line.split('\t'));
 
+// Sentences about keys that made no difference, and combinations that are the same run.
+export const sameRuns = ({ info }) => (info.same_runs ?? '').split('\n').filter(Boolean);
+
 const repeatsOf = ({ info }) => Math.max(1, Number(info.repeats ?? 1));
 const expected = (sweep) => ((sweep.zipped ? sweep.axes[0].values.length
   : sweep.axes.reduce((product, { values }) => product * values.length, 1))

@@ -8,7 +8,7 @@ import { sweepStory } from '../story/sweep.js';
 import { ChartView } from './chart-view.js';
 import { origin, section } from './details.js';
 import { h, longTable, scroller } from './dom.js';
-import { leftOut, progress } from './progress.js';
+import { leftOut, progress, sameRuns } from './progress.js';
 
 // The combinations that cannot be run, and why.
 function invalid(sweep) {
@@ -55,7 +55,7 @@ export function explorer(sweep, id, told = () => {}) {
 function findings(sweep) {
   const element = h('div', { class: 'findings', 'aria-live': 'polite' });
   const fill = (number) => {
-    const sentences = sweepStory(sweep, number);
+    const sentences = [...sweepStory(sweep, number), ...sameRuns(sweep)];
     element.replaceChildren(...sentences.map((text) => h('p', {}, text)));
     element.hidden = sentences.length === 0;
   };
