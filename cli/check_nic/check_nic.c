@@ -76,6 +76,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_PROFILE:
         options->profile = argument;
+        if (strlen(argument) <= 5 || strcmp(argument + strlen(argument) - 5, ".yaml") != 0)
+            oche_refuse(state, "--profile %s: the name must end in .yaml, so that it can be read",
+                        argument);
         return 0;
     case KEY_JSON:
         options->json = true;
@@ -161,8 +164,7 @@ static bool has_the_traffic(const struct options *options, const struct oche_che
     const struct oche_nic_test *test = &result->test;
     uint32_t responses = 0;
 
-    if (options->capture_count == 0 || test->verb == OCHE_NIC_SEND_READ ||
-        trace->stream_count == 0)
+    if (options->capture_count == 0 || test->verb == OCHE_NIC_SEND_READ || trace->stream_count == 0)
         return true;
     for (uint32_t i = 0; i < trace->stream_count; i++)
         responses += trace->streams[i].responses;

@@ -44,7 +44,10 @@ const size_t oche_check_counter_count = OCHE_COUNT_OF(oche_check_counters);
 
 static void print_end(const char *role, const struct oche_nic_end *end)
 {
-    printf("%-10s %s%s%s\n", role, end->name, end->notifies ? ", sends CNPs" : ", sends no CNPs",
+    printf("%-10s %s", role, end->name);
+    if (end->profile != NULL)
+        printf(" (%s)", end->profile);
+    printf("%s%s\n", end->notifies ? ", sends CNPs" : ", sends no CNPs",
            end->reacts ? ", reacts to CNPs" : "");
 }
 
@@ -155,7 +158,10 @@ static void print_verdicts(const struct oche_check_result *result)
         if (verdict->wrong)
             print_wrong(result, judge);
         else if (!verdict->judged)
-            printf("%-20s nothing to judge\n", oche_nic_judge_name(judge));
+            printf("%-20s nothing to judge%s\n", oche_nic_judge_name(judge),
+                   judge == OCHE_JUDGE_CNPS && !oche_nic_receiver(&result->test)->notifies
+                       ? ": they are off (roce-parameters)"
+                       : "");
         else if (judge == OCHE_JUDGE_CNPS && result->check.cnps.sent > 0)
             print_cnps(result);
         else
@@ -253,6 +259,45 @@ static void print_capture_remarks(const struct oche_check_result *result)
                capture->earlier);
 }
 
+/* Names what a simulated adapter does as the ideal RNIC does, as nothing else is known of it. */
+static void print_unknown(const struct oche_nic_end *end)
+{
+    const struct oche_nic_habits *habits = &end->habits;
+    const struct {
+        const char *name;
+        bool ideal;
+    } rows[] = {{"timeouts", habits->timeouts.kind == OCHE_TIMEOUTS_AS_ASKED},
+                {"nak_delay", habits->nak_delay == 0},
+                {"nak_reaction", habits->nak_reaction == 0},
+                {"read_nak_delay", habits->read_nak_delay == 0},
+                {"cnp_delay", habits->cnp_delay == 0}};
+    const char *between = "";
+
+    if (strcmp(end->name, "ideal") == 0)
+        return;
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
+        if (!rows[i].ideal)
+            continue;
+        if (between[0] == '\0')
+            printf("\nOf %s these are as the ideal RNIC's: ", end->name);
+        printf("%s%s", between, rows[i].name);
+        between = ", ";
+    }
+    if (between[0] != '\0')
+        printf(". A profile of your own can say more.\n");
+}
+
+/* Says so if the file's interval of CNPs is another than the adapter's. */
+static void print_interval(const struct oche_nic_end *end)
+{
+    if (!end->notifies || end->own_interval == OCHE_NEVER ||
+        end->own_interval == end->habits.cnp_interval)
+        return;
+    printf("\nmin-time-between-cnps: the file's %.3f us, in place of %.3f us that %s has.\n",
+           (double)end->habits.cnp_interval / (double)OCHE_US,
+           (double)end->own_interval / (double)OCHE_US, end->name);
+}
+
 static void print_remarks(const struct oche_check_result *result)
 {
     const struct oche_watched *watched = &result->watched;
@@ -266,6 +311,12 @@ static void print_remarks(const struct oche_check_result *result)
                ", iter %" PRIu64 ".\n",
                watched->events - watched->events_seen, watched->events, event->qpn, event->psn,
                event->iter);
+    }
+    if (result->capture_count == 0) {
+        print_unknown(&result->test.requester);
+        if (strcmp(result->test.requester.name, result->test.responder.name) != 0)
+            print_unknown(&result->test.responder);
+        print_interval(oche_nic_receiver(&result->test));
     }
     if (result->check.own_cnps > 0)
         printf("\nCNPs: %" PRIu64 " more than marks and NACKs explain. This adapter marks data in "

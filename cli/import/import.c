@@ -148,7 +148,7 @@ static void print_contents(const struct options *options, const struct oche_goal
     char shown[256];
 
     oche_printable(options->path, shown, sizeof(shown));
-    printf("%s: a schedule of %u ranks, each with %u cpus and %u nics\n", shown, goal->ranks,
+    printf("%s: a GOAL schedule of %u ranks; cpus of each: %u, nics: %u\n", shown, goal->ranks,
            goal->cpus, goal->nics);
     printf("operations    %" PRIu64 ": %" PRIu64 " sends, %" PRIu64 " receives, %" PRIu64
            " calculations; at most %" PRIu64 " of a rank\n",

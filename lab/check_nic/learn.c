@@ -77,6 +77,7 @@ static unsigned scopes_that_fit(const struct oche_nic_cnps *cnps, bool naks)
 
 static void write_scope(const struct writer *writer, const struct oche_nic_cnps *cnps, bool naks)
 {
+    /* The interval is what the numbers were judged with, and the test says it, not the packets. */
     const unsigned fits = scopes_that_fit(cnps, naks);
     bool suppressed = false;
 
@@ -87,7 +88,9 @@ static void write_scope(const struct writer *writer, const struct oche_nic_cnps 
                 fits);
         return;
     }
-    fprintf(writer->out, "cnp_interval: {value: %" PRIu64 "ns, class: measured, source: \"%s\"}\n",
+    fprintf(writer->out,
+            "cnp_interval: {value: %" PRIu64
+            "ns, class: assumed, source: \"%s: as the test has it; the CNPs fit it\"}\n",
             cnps->interval / OCHE_NS, writer->source);
     for (unsigned i = 0; i < OCHE_NIC_SCOPES; i++)
         if (cnps->fits[naks][i])

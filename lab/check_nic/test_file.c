@@ -191,10 +191,13 @@ static bool read_adapter(struct oche_nic_end *end, const char *type, struct oche
     row = find_known(first);
     snprintf(end->name, sizeof(end->name), "%s", type);
     end->nak_brings_cnp = row != NULL ? row->nak_brings_cnp : OCHE_ANSWER_EITHER;
-    if (row == NULL)
-        return oche_nic_read(&end->habits, type, error);
-    snprintf(text, sizeof(text), "%s%s", row->profile, type + length); /* CX5,nak_delay=2us */
-    return oche_nic_read(&end->habits, text, error);
+    end->profile = row != NULL ? row->profile : NULL;
+    snprintf(text, sizeof(text), "%s%s", row != NULL ? row->profile : "",
+             row != NULL ? type + length : ""); /* CX5,nak_delay=2us */
+    if (!oche_nic_read(&end->habits, row != NULL ? text : type, error))
+        return false;
+    end->own_interval = end->habits.cnp_interval;
+    return true;
 }
 
 /* What the adapter does without adaptive retransmission is not known: timeouts as asked. */

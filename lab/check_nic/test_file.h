@@ -16,7 +16,9 @@ enum oche_nic_verb { OCHE_NIC_WRITE, OCHE_NIC_SEND, OCHE_NIC_READ, OCHE_NIC_SEND
 
 /* An end of the test: the requester or the responder. */
 struct oche_nic_end {
-    char name[64]; /* of the adapter, as the file has it */
+    const char *profile;    /* of a name of Lumina's: ours, else NULL */
+    oche_time own_interval; /* its adapter's cnp_interval; the file's may be another */
+    char name[64];          /* of the adapter, as the file has it */
     struct oche_nic_habits habits;
     bool notifies, reacts; /* sends CNPs for marks; DCQCN lowers its rate for CNPs */
     bool slow_restart;
