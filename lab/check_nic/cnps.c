@@ -16,6 +16,7 @@
 #include "lab/check_nic/judges.h"
 
 #define MOST_SLACK (500 * OCHE_NS)
+#define HOST_SLACK (100 * OCHE_MS) /* of the times of a host, which reads packets in batches */
 
 /* Expectations for the CNPs that one interval is for. */
 struct tally {
@@ -146,14 +147,16 @@ static size_t compare(const struct oche_nic_case *of, bool naks, unsigned scope)
 }
 
 /* True if a NACK of the stream follows at once: the CNP that it brings may leave before it. */
-static bool follows_soon(const struct oche_nic_trace *trace, size_t at, bool naks)
+static bool follows_soon(const struct oche_nic_case *of, size_t at, bool naks)
 {
+    const struct oche_nic_trace *trace = of->trace;
+    const oche_time slack = of->expected->exact_times ? MOST_SLACK : HOST_SLACK;
     const struct oche_seen_packet *cnp = &trace->packets[at];
 
     for (size_t i = at + 1; naks && i < trace->count; i++) {
         const struct oche_seen_packet *packet = &trace->packets[i];
 
-        if (packet->when - cnp->when > MOST_SLACK)
+        if (packet->when - cnp->when > slack)
             return false;
         if (packet->stream == cnp->stream && packet->kind == OCHE_SEEN_NAK)
             return true;
@@ -179,7 +182,7 @@ static size_t without_reason(const struct oche_nic_case *of)
             ++*own;
         else if (packet->kind == OCHE_SEEN_CNP && *own > 0)
             --*own;
-        else if (packet->kind == OCHE_SEEN_CNP && !follows_soon(trace, i, naks))
+        else if (packet->kind == OCHE_SEEN_CNP && !follows_soon(of, i, naks))
             found = i;
     }
     free(left);
