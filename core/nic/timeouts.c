@@ -10,9 +10,14 @@ void oche_timeouts_start(const struct oche_timeouts *how, struct oche_timeouts_r
 {
     *run = (struct oche_timeouts_run){.range = OCHE_ADAPTIVE_RANGES};
     if (how->kind == OCHE_TIMEOUTS_CONNECTX6)
-        run->first = (uint32_t)oche_random_below(random, 4);
+        run->first = (uint32_t)oche_random_below(random, OCHE_CONNECTX6_FIRSTS);
     else if (how->kind == OCHE_TIMEOUTS_PROFILE)
         timeouts_profile_start(how, run, random);
+}
+
+static oche_time doubling(uint32_t expired)
+{
+    return FIRST_DOUBLING << (expired < DOUBLINGS ? expired : DOUBLINGS);
 }
 
 oche_time oche_timeouts_wait(const struct oche_timeouts *how, const struct oche_timeouts_run *run,
@@ -20,7 +25,7 @@ oche_time oche_timeouts_wait(const struct oche_timeouts *how, const struct oche_
 {
     switch (how->kind) {
     case OCHE_TIMEOUTS_DOUBLING:
-        return FIRST_DOUBLING << (run->expired < DOUBLINGS ? run->expired : DOUBLINGS);
+        return doubling(run->expired);
     case OCHE_TIMEOUTS_CONNECTX6:
         return timeouts_connectx6_wait(how, run, asked);
     case OCHE_TIMEOUTS_PROFILE:
@@ -58,4 +63,26 @@ void oche_timeouts_progress(const struct oche_timeouts *how, struct oche_timeout
         timeouts_profile_progress(how, run);
     run->expired = run->regular = 0;
     run->waited = 0;
+}
+
+oche_time oche_timeouts_longest(const struct oche_timeouts *how, oche_time asked,
+                                uint32_t retry_count)
+{
+    switch (how->kind) {
+    case OCHE_TIMEOUTS_DOUBLING:
+        return doubling(retry_count);
+    case OCHE_TIMEOUTS_CONNECTX6:
+        return timeouts_connectx6_longest(how, asked, retry_count);
+    case OCHE_TIMEOUTS_PROFILE:
+        return timeouts_profile_longest(how, asked);
+    default:
+        return asked;
+    }
+}
+
+uint64_t oche_timeouts_most(const struct oche_timeouts *how, oche_time asked)
+{
+    if (how->kind != OCHE_TIMEOUTS_PROFILE || how->profile.qp_total_timeout || asked == OCHE_NEVER)
+        return 0;
+    return timeouts_profile_most(how, asked);
 }

@@ -24,7 +24,8 @@ enum oche_timeouts_kind {
 /* How the exponent of an adaptive profile becomes smaller with progress. */
 enum oche_adaptive_decrease { OCHE_DECREASE_BY_4, OCHE_DECREASE_BY_2, OCHE_DECREASE_TO_LOW };
 
-#define OCHE_ADAPTIVE_RANGES 4
+#define OCHE_ADAPTIVE_RANGES  4
+#define OCHE_CONNECTX6_FIRSTS 4 /* a ConnectX-6 begins at one of so many steps */
 
 /* A range of exponents: adp_retx_to_range_ext. */
 struct oche_adaptive_range {
@@ -82,6 +83,17 @@ oche_time oche_timeouts_wait(const struct oche_timeouts *how, const struct oche_
 enum oche_timeout oche_timeouts_expired(const struct oche_timeouts *how,
                                         struct oche_timeouts_run *run, oche_time asked,
                                         uint32_t retry_count);
+/*
+ * Returns the longest wait that a queue pair can have, whatever it draws at random; OCHE_NEVER: it
+ * waits for ever.
+ */
+oche_time oche_timeouts_longest(const struct oche_timeouts *how, oche_time asked,
+                                uint32_t retry_count);
+/*
+ * Returns how many timeouts a request can have at most if the adapter gives up after a time of its
+ * own; 0: it counts them, or multiplies `asked` by the retry count.
+ */
+uint64_t oche_timeouts_most(const struct oche_timeouts *how, oche_time asked);
 /* A new packet has been acknowledged, or the peer has answered the oldest one. */
 void oche_timeouts_progress(const struct oche_timeouts *how, struct oche_timeouts_run *run);
 
@@ -93,6 +105,9 @@ enum oche_timeout timeouts_connectx6_expired(const struct oche_timeouts *how,
                                              struct oche_timeouts_run *run, oche_time asked,
                                              uint32_t retry_count);
 
+oche_time timeouts_connectx6_longest(const struct oche_timeouts *how, oche_time asked,
+                                     uint32_t retry_count);
+
 void timeouts_profile_start(const struct oche_timeouts *how, struct oche_timeouts_run *run,
                             struct oche_random *random);
 oche_time timeouts_profile_wait(const struct oche_timeouts *how,
@@ -101,6 +116,8 @@ enum oche_timeout timeouts_profile_expired(const struct oche_timeouts *how,
                                            struct oche_timeouts_run *run, oche_time asked,
                                            uint32_t retry_count);
 void timeouts_profile_progress(const struct oche_timeouts *how, struct oche_timeouts_run *run);
+oche_time timeouts_profile_longest(const struct oche_timeouts *how, oche_time asked);
+uint64_t timeouts_profile_most(const struct oche_timeouts *how, oche_time asked);
 
 OCHE_C_END
 

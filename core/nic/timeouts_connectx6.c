@@ -117,3 +117,30 @@ enum oche_timeout timeouts_connectx6_expired(const struct oche_timeouts *how,
         return OCHE_TIMEOUT_SILENT;
     return run->expired > retry_count ? OCHE_TIMEOUT_GIVES_UP : OCHE_TIMEOUT_REPEATS;
 }
+
+/* The longest wait of a queue pair that begins at step `first`. */
+static oche_time longest_from(uint32_t first, const struct oche_timeouts *how, oche_time asked,
+                              uint32_t retry_count)
+{
+    struct oche_timeouts_run run = {.first = first};
+    enum oche_timeout means;
+    oche_time longest = 0;
+
+    do { /* the waits after the second regular one are as long as that */
+        longest = longer(longest, timeouts_connectx6_wait(how, &run, asked));
+        means = timeouts_connectx6_expired(how, &run, asked, retry_count);
+        run.expired++;
+    } while (means != OCHE_TIMEOUT_GIVES_UP && means != OCHE_TIMEOUT_ADAPTIVE_GIVES_UP &&
+             run.regular <= 2);
+    return longest;
+}
+
+oche_time timeouts_connectx6_longest(const struct oche_timeouts *how, oche_time asked,
+                                     uint32_t retry_count)
+{
+    oche_time longest = 0;
+
+    for (uint32_t first = 0; first < OCHE_CONNECTX6_FIRSTS; first++)
+        longest = longer(longest, longest_from(first, how, asked, retry_count));
+    return longest;
+}

@@ -38,6 +38,34 @@ oche_time timeouts_profile_wait(const struct oche_timeouts *how,
                                : oche_time_min(of_exponent(&how->profile, run->exponent), asked);
 }
 
+oche_time timeouts_profile_longest(const struct oche_timeouts *how, oche_time asked)
+{
+    const struct oche_adaptive_profile *profile = &how->profile;
+    uint64_t most =
+        profile->timeout_init_low_bound +
+        (profile->timeout_init_range_size > 0 ? profile->timeout_init_range_size - 1 : 0);
+
+    for (uint32_t i = 0; i < range_count(profile); i++) {
+        const uint64_t last = profile->range[i].low_bound + profile->range[i].size;
+
+        most = last > most ? last : most;
+    }
+    return asked == OCHE_NEVER ? OCHE_NEVER : oche_time_min(of_exponent(profile, most), asked);
+}
+
+uint64_t timeouts_profile_most(const struct oche_timeouts *how, oche_time asked)
+{
+    const struct oche_adaptive_profile *profile = &how->profile;
+    uint64_t least = profile->timeout_init_low_bound;
+
+    for (uint32_t i = 0; i < range_count(profile); i++)
+        least = profile->range[i].low_bound < least ? profile->range[i].low_bound : least;
+    const oche_time shortest = oche_time_min(of_exponent(profile, least), asked);
+    const oche_time total = of_exponent(profile, profile->retx_total_timeout);
+
+    return total / (shortest > 0 ? shortest : 1) + 2;
+}
+
 /* After the first timeout: the range that the exponent lies in, or the one to start with. */
 static void enter(const struct oche_adaptive_profile *profile, struct oche_timeouts_run *run)
 {

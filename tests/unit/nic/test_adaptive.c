@@ -134,6 +134,8 @@ static oche_time until_given_up(const struct oche_timeouts *how, oche_time asked
     oche_time now = 0;
 
     for (int i = 0; i < 1000; i++) {
+        assert_true(oche_timeouts_wait(how, &run, asked) <=
+                    oche_timeouts_longest(how, asked, retries));
         now += oche_timeouts_wait(how, &run, asked);
         if (oche_timeouts_expired(how, &run, asked, retries) == OCHE_TIMEOUT_ADAPTIVE_GIVES_UP)
             return now;
@@ -153,6 +155,34 @@ static void test_total(void **state)
     how.profile.qp_total_timeout = true;
     assert_in_range(until_given_up(&how, 10 * OCHE_MS, 7), 70 * OCHE_MS, 70 * OCHE_MS + last);
     assert_in_range(until_given_up(&how, 10 * OCHE_MS, 0), 10 * OCHE_MS, 10 * OCHE_MS + last);
+}
+
+/* The longest wait, and the most timeouts until a request fails, by the profile and as asked. */
+static void test_longest(void **state)
+{
+    struct oche_timeouts how = two_ranges();
+    uint64_t count = 0;
+
+    (void)state;
+    how.profile.range[0] = (struct oche_adaptive_range){.low_bound = 3, .size = 1, .retry_num = 2};
+    how.profile.range[1] = (struct oche_adaptive_range){.low_bound = 8, .size = 2, .retry_num = 1};
+    how.profile.timeout_init_low_bound = 5;
+    how.profile.timeout_init_range_size = 2;
+    assert_int_equal(oche_timeouts_longest(&how, ASKED, 7), WAIT(10));
+    assert_int_equal(oche_timeouts_longest(&how, WAIT(4), 7), WAIT(4));
+    assert_int_equal(oche_timeouts_longest(&how, OCHE_NEVER, 7), OCHE_NEVER);
+    how.profile.timeout_init_range_size = 7; /* 5 to 11 */
+    assert_int_equal(oche_timeouts_longest(&how, ASKED, 7), WAIT(11));
+    for (oche_time asked = WAIT(0); asked <= ASKED; asked *= 2) {
+        struct oche_timeouts_run run = started(&how, 1);
+
+        for (count = 1; oche_timeouts_expired(&how, &run, asked, 0) == OCHE_TIMEOUT_ADAPTIVE;)
+            count++;
+        assert_in_range(count, 2, oche_timeouts_most(&how, asked));
+    }
+    assert_int_equal(oche_timeouts_most(&how, OCHE_NEVER), 0);
+    how.profile.qp_total_timeout = true;
+    assert_int_equal(oche_timeouts_most(&how, ASKED), 0);
 }
 
 /* Values at the ends of their ranges: no time overflows, and no range is read that is not there. */
@@ -200,7 +230,8 @@ int main(void)
         cmocka_unit_test(test_grows),          cmocka_unit_test(test_starts_elsewhere),
         cmocka_unit_test(test_first_is_drawn), cmocka_unit_test(test_cap),
         cmocka_unit_test(test_decreases),      cmocka_unit_test(test_total),
-        cmocka_unit_test(test_extremes),       cmocka_unit_test(test_check),
+        cmocka_unit_test(test_extremes),       cmocka_unit_test(test_longest),
+        cmocka_unit_test(test_check),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

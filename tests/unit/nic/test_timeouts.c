@@ -219,13 +219,56 @@ static void test_extremes(void **state)
     assert_int_equal(oche_timeouts_wait(&by_default, &run, NOMINAL(31)), 2 * NOMINAL(31));
 }
 
+/* Returns the longest wait of a queue pair until its request fails. */
+static oche_time longest_seen(const struct oche_timeouts *how, unsigned t, uint32_t retries,
+                              uint64_t seed)
+{
+    struct oche_random random = oche_random_stream(seed, "test", 0);
+    struct oche_timeouts_run run;
+    enum oche_timeout means;
+    oche_time longest = 0;
+
+    oche_timeouts_start(how, &run, &random);
+    do {
+        longest = oche_time_max(longest, oche_timeouts_wait(how, &run, NOMINAL(t)));
+        means = oche_timeouts_expired(how, &run, NOMINAL(t), retries);
+    } while (means != OCHE_TIMEOUT_GIVES_UP && means != OCHE_TIMEOUT_ADAPTIVE_GIVES_UP);
+    return longest;
+}
+
+/* The longest wait is the longest one of all queue pairs, for every timeout and retry count. */
+static void test_longest(void **state)
+{
+    static const struct oche_timeouts as_asked = {.kind = OCHE_TIMEOUTS_AS_ASKED},
+                                      doubling = {.kind = OCHE_TIMEOUTS_DOUBLING};
+    static const struct oche_timeouts *const all[] = {&as_asked, &doubling, &by_default, &no_floor};
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(all); i++)
+        for (unsigned t = 1; t <= 31; t++)
+            for (uint32_t retries = 0; retries <= 20; retries++) {
+                oche_time seen = 0;
+
+                for (uint64_t seed = 0; seed < 40; seed++)
+                    seen = oche_time_max(seen, longest_seen(all[i], t, retries, seed));
+                assert_int_equal(oche_timeouts_longest(all[i], NOMINAL(t), retries), seen);
+                assert_int_equal(oche_timeouts_most(all[i], NOMINAL(t)), 0);
+            }
+    assert_int_equal(oche_timeouts_longest(&as_asked, OCHE_NEVER, 7), OCHE_NEVER);
+    assert_int_equal(oche_timeouts_longest(&by_default, OCHE_NEVER, 7), OCHE_NEVER);
+    assert_int_equal(oche_timeouts_longest(&no_floor, OCHE_NEVER, 7), OCHE_NEVER);
+    assert_int_equal(oche_timeouts_longest(&doubling, OCHE_NEVER, 1), 4 * OCHE_MS);
+    assert_int_equal(oche_timeouts_longest(&doubling, OCHE_NEVER, UINT32_MAX), 16 * OCHE_MS);
+    assert_int_equal(oche_timeouts_longest(&by_default, NOMINAL(1), UINT32_MAX), 2 * NOMINAL(16));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_timeout), cmocka_unit_test(test_by_retries),
         cmocka_unit_test(test_no_retries), cmocka_unit_test(test_no_floor),
         cmocka_unit_test(test_first),      cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_extremes),   cmocka_unit_test(test_longest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
