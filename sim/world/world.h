@@ -62,7 +62,8 @@ enum oche_world_end {
 /*
  * Runs until the end of the scenario, or until PFC has deadlocked the network (see
  * oche_world_deadlock). A scenario without duration ends when every flow is over of the workloads
- * that end by themselves, or when nothing has been delivered for 1,000 times the longest timeout.
+ * that end by themselves, or when nothing has been delivered for 1,000 times the longest timeout,
+ * the scenario's or an adapter's own.
  * `report` (which may be NULL) is called every few hundred windows.
  */
 void oche_world_run(struct oche_world *world, oche_progress_report *report, void *context);

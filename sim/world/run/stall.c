@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The end of a run without duration in which not all is delivered: nothing more has arrived for
- * 1,000 times the longest timeout, or can (unreachable.c), or the run is at its bound. Looked at at
- * times that follow from the scenario alone, so any number of threads gives the same end.
+ * 1,000 times the longest timeout, by the scenario or by an adapter's habits, or can
+ * (unreachable.c), or the run is at its bound. Looked at at times that follow from the scenario
+ * alone, so any number of threads gives the same end.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cc/cc_advice.h"
 #include "params/figures.h"
 #include "params/text_stream.h"
 #include "sim/engine/sparse_memory.h"
 #include "sim/world/internal.h"
 #include "sim/world/results/readings.h"
 
-#define TIMEOUTS   1000 /* so many of the longest timeout pass without a byte */
+#define TIMEOUTS   1000 /* of the longest timeout, at least so many pass without a byte */
 #define LOOKS      10   /* in that time */
 #define MOST_NAMED 3
 
 struct oche_world_stall {
     oche_time timeout; /* the longest one, or the longest round trip if that is longer */
     bool round_trip;
+    uint64_t timeouts; /* so many of them pass without a byte */
     oche_time patience, next;
     oche_time since;    /* nothing has arrived since then */
     uint64_t completed; /* flows, at the last check */
@@ -64,14 +67,57 @@ static oche_time longest_timeout(const struct oche_world *world)
     return oche_time_max(longest, longest_in(&oche_host_params, &world->host_params));
 }
 
+/* Adapters wait as long as they do, whatever the scenario asks for. */
+static void add_adapters(const struct oche_world *world, struct oche_world_stall *stall)
+{
+    const oche_time asked = world->host_params.ack_timeout;
+    const uint32_t retries = (uint32_t)world->host_params.retry_count;
+
+    for (uint32_t i = 0; i <= world->config->nic_count; i++) {
+        const struct oche_timeouts *how = &world->nics[i].habits.timeouts;
+        const oche_time longest = oche_timeouts_longest(how, asked, retries);
+        const uint64_t most = oche_timeouts_most(how, asked);
+
+        if (longest != OCHE_NEVER)
+            stall->timeout = oche_time_max(stall->timeout, longest);
+        if (most > stall->timeouts / 2) /* packets take time, too */
+            stall->timeouts = 2 * most;
+    }
+}
+
 /* ---- looking ---- */
+
+/*
+ * Returns the time of a packet at the lowest rate, if an adapter lowers its rate after a timeout:
+ * so much passes before the next timeout begins. 0: no adapter does, or the scheme has no such
+ * rate.
+ */
+static oche_time slowest_packet(const struct oche_world *world)
+{
+    const struct oche_cc_scheme *cc = world->config->cc;
+    const struct oche_param *param = cc != NULL ? oche_param_find(&cc->table, "min_rate") : NULL;
+    struct oche_derived derived;
+    bool slows = false;
+
+    for (uint32_t i = 0; i <= world->config->nic_count; i++)
+        slows = slows || world->nics[i].habits.slow_restart;
+    if (!slows || param == NULL)
+        return 0;
+    const void *params = oche_world_fitted_cc(world);
+    uint64_t bps = oche_param_get(param, params).u;
+
+    if (cc->advice != NULL && cc->advice->derived != NULL &&
+        cc->advice->derived(params, param, world->host_rates.kinds[0].link_bps, &derived))
+        bps = derived.value.u;
+    return bps > 0 ? oche_time_of_bytes(oche_world_packets(world->config).frame_bytes, bps) : 0;
+}
 
 /* Returns how long nothing need arrive if all goes well: posts and completions take time, too. */
 static oche_time longest_trip(const struct oche_world *world)
 {
     const struct oche_host_params *hosts = &world->host_params;
     const struct oche_endpoint *endpoint = world->config->endpoint;
-    oche_time trip = oche_world_longest_round_trip(world);
+    oche_time trip = oche_time_add(oche_world_longest_round_trip(world), slowest_packet(world));
 
     if (endpoint != NULL && endpoint->deferred == NULL)
         return trip; /* no queue pairs */
@@ -85,12 +131,16 @@ void oche_world_stall_start(struct oche_world *world)
     if (world->config->run.duration > 0)
         return;
     world->stall = stall = oche_world_make(1, sizeof(*stall));
-    oche_time timeout = longest_timeout(world), trip = longest_trip(world);
+    oche_time trip = longest_trip(world);
 
-    stall->round_trip = trip > timeout;
-    stall->timeout = oche_time_max(timeout, trip);
-    stall->patience =
-        stall->timeout < world->until / TIMEOUTS ? stall->timeout * TIMEOUTS : world->until;
+    stall->timeout = longest_timeout(world);
+    stall->timeouts = TIMEOUTS;
+    add_adapters(world, stall);
+    stall->round_trip = trip > stall->timeout;
+    stall->timeout = oche_time_max(stall->timeout, trip);
+    stall->patience = stall->timeout < world->until / stall->timeouts
+                          ? stall->timeout * stall->timeouts
+                          : world->until;
     stall->since = world->network.now;
     stall->next = world->network.now + stall->patience / LOOKS;
     stall->most = oche_world_make_sparse(world->flows.count, sizeof(*stall->most));
@@ -324,11 +374,11 @@ char *oche_world_waiting_text(const struct oche_world *world)
                 oche_figure_time(world->unreachable.since).text,
                 oche_figure_time(world->network.now).text);
     else if (world->end == OCHE_END_STALLED)
-        fprintf(out,
-                "nothing was delivered from %s or earlier to %s, %s times the longest %s (%s): ",
-                oche_figure_time(stall->since).text, oche_figure_time(world->network.now).text,
-                oche_figure_count(TIMEOUTS).text, stall->round_trip ? "round trip" : "timeout",
-                oche_figure_time(stall->timeout).text);
+        fprintf(
+            out, "nothing was delivered from %s or earlier to %s, %s times the longest %s (%s): ",
+            oche_figure_time(stall->since).text, oche_figure_time(world->network.now).text,
+            oche_figure_count(stall->timeouts).text, stall->round_trip ? "round trip" : "timeout",
+            oche_figure_time(stall->timeout).text);
     else
         fprintf(out,
                 "not all was delivered at %s, the most that this run may last without duration; "

@@ -25,6 +25,9 @@ static bool senders_go_on(const struct oche_world *world)
 
     if (config->receiver_count > 0 || world->host_params.retry_count < OCHE_HOST_RETRIES_NO_LIMIT)
         return false;
+    for (uint32_t i = 0; i <= config->nic_count; i++)
+        if (oche_timeouts_most(&world->nics[i].habits.timeouts, world->host_params.ack_timeout) > 0)
+            return false;
     return endpoint == NULL ||
            (endpoint->roce &&
             (endpoint->completes_early == NULL || !endpoint->completes_early(params)) &&

@@ -287,6 +287,66 @@ static void test_is_patient(void **state)
     close_world(&ran);
 }
 
+#define ADAPTIVE "connectx-7,timeouts=adaptive"
+#define BY_TIME  ADAPTIVE ",qp_total_timeout=false,retx_total_timeout="
+
+/* Runs 2 messages of which no packet arrives. They must fail, however long an adapter waits. */
+static void assert_fails(const char *nic, unsigned exponent, unsigned retries, bool listed)
+{
+    char rest[700];
+
+    snprintf(rest, sizeof(rest),
+             "workload: {type: transfers, pairs: 0>1, bytes: 4KB, messages: 2}\n"
+             "loss: {probability: 100%%}\n"
+             "host: {mtu: 4096B, ack_timeout: %lluns, retry_count: %u%s%s%s}\n%s%s%s",
+             4096ULL << exponent, retries, listed ? "" : ", nic: \"", listed ? "" : nic,
+             listed ? "" : "\"", listed ? "nics: [{hosts: host0, nic: \"" : "", listed ? nic : "",
+             listed ? "\"}]\n" : "");
+    struct ran ran = run(rest);
+
+    if (oche_world_ended(ran.world) != OCHE_END_DELIVERED || ran.totals.flows_failed != 2)
+        fail_msg("%s%s, T %u, R %u: %llu of 2 messages failed at %llu us", listed ? "listed " : "",
+                 nic, exponent, retries, (unsigned long long)ran.totals.flows_failed,
+                 (unsigned long long)(oche_world_network(ran.world)->now / OCHE_US));
+    close_world(&ran);
+}
+
+/*
+ * Adapters wait far longer than was asked, or try far more often: the run waits until requests that
+ * nobody answers have failed.
+ */
+static void test_adapters_fail(void **state)
+{
+    static const char *const all[] = {"ideal",      "connectx-5",
+                                      "connectx-6", "connectx-6-no-floor",
+                                      ADAPTIVE,     ADAPTIVE ",time_base=1us,range_num=4",
+                                      BY_TIME "10", BY_TIME "17,time_base=1us"};
+    static const unsigned exponents[] = {1, 2, 6, 10, 14, 17, 20}, retries[] = {0, 1, 7};
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(all); i++)
+        for (size_t t = 0; t < OCHE_COUNT_OF(exponents); t++)
+            for (size_t r = 0; r < OCHE_COUNT_OF(retries); r++)
+                assert_fails(all[i], exponents[t], retries[r], (t + r) % 2 != 0);
+    assert_fails("connectx-6", 1, 7, false);
+    assert_fails("connectx-6", 1, 7, true);
+}
+
+/* Without a limit of retries a run stalls after 1,000 of the adapter's own timeouts. */
+static void test_adapter_stalls(void **state)
+{
+    struct ran ran = run("workload: {type: transfers, pairs: 0>1, bytes: 1KB, messages: 2}\n"
+                         "loss: {probability: 100%}\n"
+                         "host: {ack_timeout: 8us, nic: connectx-5}\n");
+
+    (void)state;
+    assert_int_equal(oche_world_ended(ran.world), OCHE_END_STALLED);
+    assert_int_equal(ran.totals.flows_failed, 0);
+    assert_in_range(oche_world_network(ran.world)->now, 16 * OCHE_SEC, 18 * OCHE_SEC);
+    assert_says(&ran, "1,000 times the longest timeout (16ms)");
+    close_world(&ran);
+}
+
 /* A flow that never arrives, beside traffic that continues: the run has a bound. */
 static void test_bound(void **state)
 {
@@ -330,6 +390,8 @@ int main(void)
         cmocka_unit_test(test_cut_off),
         cmocka_unit_test(test_not_cut_off),
         cmocka_unit_test(test_is_patient),
+        cmocka_unit_test(test_adapters_fail),
+        cmocka_unit_test(test_adapter_stalls),
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_fitted_timeout),
