@@ -14,6 +14,7 @@
 #include "sim/world/world.h"
 
 #define MOST_UNACKNOWLEDGED 64
+#define ROUND_TRIPS         4 /* for what is under way when the last message is over */
 
 /* ---- the scenario ---- */
 
@@ -93,6 +94,7 @@ static char *scenario_of(const struct oche_nic_test *test, oche_time delay)
 struct tap {
     struct oche_nic_watch *watch;
     uint64_t number;
+    oche_time last; /* when the last packet was seen */
 };
 
 /* The network's tap. Sent is called before an event acts, so also for what is lost. */
@@ -104,6 +106,7 @@ static void see(void *context, uint32_t port, const struct oche_packet *packet, 
     (void)port;
     if (!sent || packet->kind != OCHE_PACKET_ROCE)
         return;
+    tap->last = start;
     oche_nic_watch_see(tap->watch, packet, start, ++tap->number,
                        packet->ecn == OCHE_ECN_CE ? OCHE_SEEN_MARKED : OCHE_SEEN_PASSED);
 }
@@ -142,14 +145,41 @@ static bool can_simulate(const struct oche_nic_test *test, const char *path,
     return true;
 }
 
-static void run(struct oche_world *world, struct oche_nic_simulated *simulated)
+/* Returns how long an adapter may still keep an answer after the last message. */
+static oche_time answers_of(const struct oche_nic_habits *habits)
+{
+    oche_time sum =
+        habits->nak_delay + habits->nak_reaction + habits->read_nak_delay + habits->cnp_delay;
+
+    if (habits->cnp_interval != OCHE_NEVER)
+        sum = oche_time_add(sum, habits->cnp_interval);
+    if (habits->drain_bps > 0)
+        sum =
+            oche_time_add(sum, oche_time_of_bytes(habits->ingress_buffer_bytes, habits->drain_bps));
+    return sum;
+}
+
+/* Returns how long after the last message packets may still be due: late answers, and their way. */
+static oche_time still_due(const struct oche_nic_test *test, oche_time delay)
+{
+    const oche_time way = 2 * (delay + oche_time_of_bytes(2 * test->mtu_bytes, test->port_bps));
+
+    return oche_time_add(ROUND_TRIPS * 2 * way, oche_time_add(answers_of(&test->requester.habits),
+                                                              answers_of(&test->responder.habits)));
+}
+
+/* The simulated time is that of the last message, or of an answer that came after it. */
+static void run(struct oche_world *world, const struct tap *tap,
+                struct oche_nic_simulated *simulated)
 {
     struct oche_world_totals totals;
 
     oche_world_run(world, NULL, NULL);
     oche_world_totals(world, &totals);
     simulated->failed = totals.flows_failed;
-    simulated->took = totals.measured;
+    simulated->took = oche_world_over_at(world) == OCHE_NEVER
+                          ? totals.measured
+                          : oche_time_max(oche_world_over_at(world), tap->last);
     simulated->counted = totals.nic;
 }
 
@@ -173,6 +203,7 @@ bool oche_nic_simulate(const struct oche_nic_test *test, const char *path, oche_
                 .file = path,
                 .port = oche_nic_test_reads(test) ? "tor0:host0" : "tor0:host1",
             };
+        scenario->config.run_on = still_due(test, delay);
         scenario->config.tap = see;
         scenario->config.tap_context = &tap;
         scenario->config.tap_ports = ports.ports;
@@ -180,7 +211,7 @@ bool oche_nic_simulate(const struct oche_nic_test *test, const char *path, oche_
         world = oche_world_create(&scenario->config, error);
     }
     if (world != NULL) {
-        run(world, simulated);
+        run(world, &tap, simulated);
         oche_world_free(world);
     }
     oche_port_list_free(&ports);

@@ -180,6 +180,8 @@ struct oche_world_config {
     void *tap_context;
     const uint32_t *tap_ports; /* indices into the topology's ports */
     uint32_t tap_port_count;
+    /* A run that ends when every flow is over goes on for so long, for ACKs and CNPs still due. */
+    oche_time run_on;
     struct oche_event_log *events; /* hears all events of the run; NULL: none */
 };
 

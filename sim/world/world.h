@@ -71,6 +71,11 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
 /* After the run. */
 enum oche_world_end oche_world_ended(const struct oche_world *world);
 /*
+ * Returns when the run could have ended because every flow was over, before run_on of the
+ * configuration; OCHE_NEVER: it could not.
+ */
+oche_time oche_world_over_at(const struct oche_world *world);
+/*
  * Returns one line (malloc'd) that says who waits for what, if the run stalled or came to its
  * bound; else NULL.
  */

@@ -8,6 +8,7 @@ Environment: OCHE, SOURCE.
 """
 import json
 import os
+import re
 import sys
 import tempfile
 
@@ -119,6 +120,48 @@ def check_counts():
     check(again["counters"]["duplicate_request"] == 25, again["counters"])
 
 
+def check_late_answers(folder):
+    """What is due after the last message is sent, too: CNPs of a last packet. A run whose packets
+    are all late has failed messages, and is no wrong input."""
+    path = os.path.join(folder, "last.yaml")
+    on = "{nic: {type: CX6}, roce-parameters: {dcqcn-rp-enable: true, dcqcn-np-enable: true}}"
+    for verb, options, us in (("read", (), 0), ("write", ("--nic", "ideal,cnp_delay=3us"), 3),
+                              ("read", ("--nic", "ideal,cnp_delay=1s"), 1e6)):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(TEST.replace("{nic: {type: CX6}}", on).replace("num-qps: 2", "num-qps: 1")
+                       .replace("per-qp: 3", "per-qp: 1").replace("4096", "10240")
+                       .replace("psn: 1, type: drop", "psn: 9, type: ecn")
+                       .replace("verb: write", "verb: " + verb))
+        result = result_of(path, *options)
+        ms = float(re.search(r"simulated, ([0-9.]+) ms", check_nic(path, *options).stdout).group(1))
+        check(result["cnps"]["sent"] == result["cnps"]["marks"] == 1 and
+              us <= ms * 1e3 < us + 5, verb, options, ms, result)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(TEST.replace("psn: 1, type: drop", "psn: 1, type: ecn").replace(
+            "  num-qps", "  min-retransmit-timeout: 8\n  max-retransmit-retry: 0\n  num-qps"))
+    failed = check_nic(path, "--nic", "CX4", "--delay", "5ms")
+    check(failed.returncode == 1 and
+          "\n6 messages were given up after the last retry.\n" in failed.stdout, failed.stdout,
+          failed.stderr)
+
+
+def check_waits(folder):
+    """Messages are delivered, or fail, however long an adapter waits and whatever was asked."""
+    path = os.path.join(folder, "waits.yaml")
+    lost = "".join(f"  - {{qpn: 0, psn: 3, type: drop, iter: {i}}}\n" for i in range(1, 30))
+    for nic in ("CX5", "CX6", "connectx-6-no-floor", "connectx-7,timeouts=adaptive"):
+        for exponent in (1, 14):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(TEST.replace("num-qps: 2", f"num-qps: 1\n  min-retransmit-timeout: "
+                                        f"{exponent}\n  max-retransmit-retry: 7")
+                           .replace("per-qp: 3", "per-qp: 1")
+                           .replace("  - {qpn: 0, psn: 1, type: drop, iter: 1}\n", lost))
+            failed = check_nic(path, "--nic", nic)
+            check(failed.returncode == 1 and
+                  "\n1 messages were given up after the last retry.\n" in failed.stdout, nic,
+                  exponent, failed.stdout, failed.stderr)
+
+
 def check_profile(folder):
     test, out = os.path.join(LUMINA, "write.yaml"), os.path.join(folder, "seen.yaml")
     first = result_of(test, "--nic", HABITS, "--profile", out)
@@ -171,6 +214,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_adapters()
         check_counts()
+        check_late_answers(folder)
+        check_waits(folder)
         check_profile(folder)
         check_wrong(folder)
     return report()

@@ -124,6 +124,30 @@ static bool is_interrupted(const struct oche_world *world)
     return world->interrupt != NULL && *world->interrupt != 0;
 }
 
+/* Returns true if every flow is over that the run waits for, and was not at the last look. */
+static bool note_over(struct watcher *watcher, oche_time now)
+{
+    struct oche_world *world = watcher->world;
+
+    if (world->over_at != OCHE_NEVER || !world->config->run.stop_when_done ||
+        awaited_done(world) != world->awaited || !has_arrived(watcher))
+        return false;
+    world->over_at = now;
+    return true;
+}
+
+/* Returns when a run ends whose flows are all over. */
+static oche_time run_on_until(const struct oche_world *world)
+{
+    return oche_time_add(world->over_at, world->config->run_on);
+}
+
+static void end_if_over(struct watcher *watcher, oche_time now)
+{
+    if (watcher->world->over_at != OCHE_NEVER && now >= run_on_until(watcher->world))
+        end(watcher, OCHE_END_DELIVERED);
+}
+
 static bool at_window_end(void *context, oche_time now)
 {
     struct watcher *watcher = context;
@@ -151,15 +175,15 @@ static bool at_window_end(void *context, oche_time now)
         };
         watcher->report(watcher->context, &progress);
     }
-    if (world->config->run.stop_when_done && awaited_done(world) == world->awaited &&
-        has_arrived(watcher))
-        end(watcher, OCHE_END_DELIVERED);
+    const bool noticed = note_over(watcher, now);
+
+    end_if_over(watcher, now);
     if (oche_world_pauses_check(world))
         end(watcher, OCHE_END_DEADLOCK);
     if (is_interrupted(world))
         end(watcher, OCHE_END_INTERRUPTED);
     set_looks(watcher);
-    return watcher->done;
+    return watcher->done || noticed; /* then run_to_sample chooses the next pause anew */
 }
 
 static void note_flows(struct oche_world *world)
@@ -238,7 +262,10 @@ static void run_to_sample(struct watcher *watcher, oche_time until)
     /* the output must not depend on where the run pauses, `step` */
     bool hidden = world->most_rows > 0;
 
-    until = oche_time_min(until, oche_world_stall_next(world));
+    if (world->over_at == OCHE_NEVER)
+        until = oche_time_min(until, oche_world_stall_next(world));
+    else
+        until = oche_time_min(until, (run_on_until(world) + window - 1) / window * window);
     if (world->visit != NULL)
         until = oche_time_min(until, world->visit_at);
     step = until;
@@ -263,7 +290,9 @@ static void run_to_sample(struct watcher *watcher, oche_time until)
         if (watcher->looked != network->now)
             at_window_end(watcher, network->now);
     }
-    if (!watcher->done && oche_world_stall_check(world))
+    if (!watcher->done)
+        end_if_over(watcher, network->now); /* nothing need have happened at that time */
+    if (!watcher->done && world->over_at == OCHE_NEVER && oche_world_stall_check(world))
         end(watcher, OCHE_END_STALLED);
 }
 
@@ -310,6 +339,7 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
     oche_time last = oche_world_until(world);
 
     world->end = run->duration > 0 ? OCHE_END_DURATION : OCHE_END_BOUND;
+    world->over_at = OCHE_NEVER;
     if (run->duration == 0 && world->awaited == 0)
         end(&watcher, OCHE_END_DELIVERED);
     oche_world_stall_start(world);

@@ -250,6 +250,11 @@ enum oche_world_end oche_world_ended(const struct oche_world *world)
     return world->end;
 }
 
+oche_time oche_world_over_at(const struct oche_world *world)
+{
+    return world->over_at;
+}
+
 oche_time oche_world_until(const struct oche_world *world)
 {
     oche_time duration = world->config->run.duration;

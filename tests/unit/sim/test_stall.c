@@ -347,6 +347,32 @@ static void test_adapter_stalls(void **state)
     close_world(&ran);
 }
 
+/* After the last flow a run goes on for so long, also if that is longer than any stall. */
+static void test_runs_on(void **state)
+{
+    static const char load[] = "workload: {type: incast, degree: 3, bytes: 1MB}\n";
+    static const oche_time all[] = {0, 1, OCHE_MS, 3000 * OCHE_SEC};
+    struct ran none = run(load);
+    const oche_time over_at = oche_world_over_at(none.world);
+
+    (void)state;
+    assert_int_equal(over_at, oche_world_network(none.world)->now);
+    for (size_t i = 0; i < OCHE_COUNT_OF(all); i++) {
+        struct oche_error error;
+        struct ran ran = open_world(load, &error);
+
+        assert_non_null(ran.world);
+        ran.scenario->config.run_on = all[i];
+        oche_world_run(ran.world, NULL, NULL);
+        assert_int_equal(oche_world_ended(ran.world), OCHE_END_DELIVERED);
+        assert_int_equal(oche_world_over_at(ran.world), over_at);
+        assert_in_range(oche_world_network(ran.world)->now, over_at + all[i],
+                        over_at + all[i] + oche_world_network(ran.world)->window);
+        close_world(&ran);
+    }
+    close_world(&none);
+}
+
 /* A flow that never arrives, beside traffic that continues: the run has a bound. */
 static void test_bound(void **state)
 {
@@ -382,19 +408,13 @@ static void test_interrupted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_until_delivered),
-        cmocka_unit_test(test_as_with_duration),
-        cmocka_unit_test(test_goes_on),
-        cmocka_unit_test(test_stalled),
-        cmocka_unit_test(test_stalled_in_warmup),
-        cmocka_unit_test(test_cut_off),
-        cmocka_unit_test(test_not_cut_off),
-        cmocka_unit_test(test_is_patient),
-        cmocka_unit_test(test_adapters_fail),
-        cmocka_unit_test(test_adapter_stalls),
-        cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_fitted_timeout),
+        cmocka_unit_test(test_until_delivered),   cmocka_unit_test(test_as_with_duration),
+        cmocka_unit_test(test_goes_on),           cmocka_unit_test(test_stalled),
+        cmocka_unit_test(test_stalled_in_warmup), cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_not_cut_off),       cmocka_unit_test(test_is_patient),
+        cmocka_unit_test(test_adapters_fail),     cmocka_unit_test(test_adapter_stalls),
+        cmocka_unit_test(test_runs_on),           cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_interrupted),       cmocka_unit_test(test_fitted_timeout),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
