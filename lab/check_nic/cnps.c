@@ -16,7 +16,7 @@
 #include "lab/check_nic/judges.h"
 
 #define MOST_SLACK (500 * OCHE_NS)
-#define HOST_SLACK (100 * OCHE_MS) /* of the times of a host, which reads packets in batches */
+#define SOON       (100 * OCHE_MS) /* an adapter may make the NACK later; a host reads in batches */
 
 /* Expectations for the CNPs that one interval is for. */
 struct tally {
@@ -146,17 +146,16 @@ static size_t compare(const struct oche_nic_case *of, bool naks, unsigned scope)
     return over;
 }
 
-/* True if a NACK of the stream follows at once: the CNP that it brings may leave before it. */
+/* True if a NACK of the stream follows soon: the CNP that it brings may leave before it. */
 static bool follows_soon(const struct oche_nic_case *of, size_t at, bool naks)
 {
     const struct oche_nic_trace *trace = of->trace;
-    const oche_time slack = of->expected->exact_times ? MOST_SLACK : HOST_SLACK;
     const struct oche_seen_packet *cnp = &trace->packets[at];
 
     for (size_t i = at + 1; naks && i < trace->count; i++) {
         const struct oche_seen_packet *packet = &trace->packets[i];
 
-        if (packet->when - cnp->when > slack)
+        if (packet->when - cnp->when > SOON)
             return false;
         if (packet->stream == cnp->stream && packet->kind == OCHE_SEEN_NAK)
             return true;
