@@ -71,8 +71,8 @@ static bool permutation(const void *params, const struct oche_workload_facts *fa
     return true;
 }
 
-static const struct oche_workload_type permutation_type = {.name = "bench",
-                                                           .generate = permutation};
+static const struct oche_workload_type permutation_type = {
+    .name = "bench", .table = &bench_no_params, .generate = permutation};
 
 /* Fills in the configuration of a fat tree; `work` must outlive it. */
 static void configure(struct oche_world_config *config, const struct work *work, uint64_t k)

@@ -19,7 +19,8 @@ static bool incast(const void *params, const struct oche_workload_facts *facts,
     return true;
 }
 
-static const struct oche_workload_type incast_type = {.name = "bench", .generate = incast};
+static const struct oche_workload_type incast_type = {
+    .name = "bench", .table = &bench_no_params, .generate = incast};
 
 int main(void)
 {

@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+const struct oche_param_table bench_no_params = {.count = 0};
+
 #define ENOUGH_PORTS 32 /* size for which the default buffer has headroom, and a shared part */
 
 _Noreturn void oche_panic(const char *file, int line, const char *what)

@@ -225,7 +225,6 @@ struct oche_nic_stats {
     uint64_t queueing_time; /* time that sent data packets waited for the port, summed */
     uint64_t acks_sent, acks_received;
     uint64_t delivered_messages;
-    uint64_t write_requests; /* WRITEs that were executed, or refused access */
     uint64_t retransmitted_packets, retransmitted_bytes;
     uint64_t duplicate_packets, out_of_order_packets;
     uint64_t placed_packets; /* packets kept behind a gap, which need not be sent again */
@@ -245,7 +244,8 @@ struct oche_nic_stats {
     uint64_t rejected_packets;
 
     /* Rarer events, for the counters of adapters (adapter_counters.h). */
-    uint64_t read_requests, atomic_requests; /* as write_requests */
+    uint64_t write_requests; /* WRITEs that were executed, or refused access */
+    uint64_t read_requests, atomic_requests; /* the same */
     uint64_t gaps;                /* gaps in requests that the responder saw, each once */
     uint64_t response_gaps;       /* gaps in responses that the requester asked for again */
     uint64_t gap_naks_acted_on;   /* NAKs for a gap that made packets leave again */
