@@ -8,6 +8,7 @@
 struct sources {
     struct oche_nic_stats nic;
     struct oche_adapter_port port;
+    uint64_t writes; /* that were executed, or refused access */
 };
 
 /* The value: a member, without another one, over `divisor`. */
@@ -18,6 +19,7 @@ struct row {
 };
 
 #define NIC(member)  (offsetof(struct sources, nic.member) + 1)
+#define WRITES       (offsetof(struct sources, writes) + 1)
 #define PORT(member) (offsetof(struct sources, port.member) + 1)
 _Static_assert(sizeof(struct sources) < UINT16_MAX, "offsets are short");
 
@@ -82,7 +84,7 @@ static const struct row rows[OCHE_ADAPTER_COUNTERS] = {
     HW("req_rnr_retries_exceeded",
        "send requests that failed as the peer posted no receive", .plus = NIC(sends_not_ready)),
     HW("rx_write_requests",
-       "WRITEs that were executed, or refused access", .plus = NIC(write_requests)),
+       "WRITEs that were executed, or refused access", .plus = WRITES),
     HW("rx_read_requests",
        "READs that were executed, or refused access", .plus = NIC(read_requests)),
     HW("rx_atomic_requests",
@@ -167,7 +169,9 @@ static uint64_t member(const struct sources *sources, uint16_t offset)
 uint64_t oche_adapter_count(unsigned which, const struct oche_nic_stats *nic,
                             const struct oche_adapter_port *port)
 {
-    struct sources sources = {.nic = *nic};
+    struct sources sources = {.nic = *nic,
+                              .writes = nic->delivered_messages - nic->delivered_sends +
+                                        nic->refused_writes};
     const struct row *row = &rows[which];
 
     OCHE_MUST(which < OCHE_ADAPTER_COUNTERS);

@@ -244,8 +244,9 @@ struct oche_nic_stats {
     uint64_t rejected_packets;
 
     /* Rarer events, for the counters of adapters (adapter_counters.h). */
-    uint64_t write_requests; /* WRITEs that were executed, or refused access */
-    uint64_t read_requests, atomic_requests; /* the same */
+    uint64_t delivered_sends;                /* delivered_messages that are SENDs */
+    uint64_t refused_writes;                 /* WRITEs that were refused access */
+    uint64_t read_requests, atomic_requests; /* that were executed, or refused access */
     uint64_t gaps;                /* gaps in requests that the responder saw, each once */
     uint64_t response_gaps;       /* gaps in responses that the requester asked for again */
     uint64_t gap_naks_acted_on;   /* NAKs for a gap that made packets leave again */

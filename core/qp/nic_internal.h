@@ -99,10 +99,12 @@ static inline void count_nak(struct oche_nic_stats *stats, uint8_t syndrome)
         stats->naks_received++;
 }
 
-/* Counts a request that is executed, or refused access. SENDs are not counted. */
+/*
+ * Counts a READ or atomic that is executed or refused access, or a WRITE that is refused access.
+ */
 static inline void count_request(struct oche_nic_stats *stats, uint8_t operation)
 {
-    stats->write_requests += operation == OCHE_OPERATION_WRITE;
+    stats->refused_writes += operation == OCHE_OPERATION_WRITE;
     stats->read_requests += operation == OCHE_OPERATION_READ;
     stats->atomic_requests +=
         operation == OCHE_OPERATION_COMPARE_SWAP || operation == OCHE_OPERATION_FETCH_ADD;

@@ -87,6 +87,7 @@ static void accept_datagram(struct oche_qp *qp, const struct oche_packet *packet
 
     rcv(qp)->msn = oche_psn_add(rcv(qp)->msn, 1);
     nic->stats.delivered_messages++;
+    nic->stats.delivered_sends++;
     nic->stats.delivered_bytes += bytes;
     qp_trace(qp, now, OCHE_TRACE_DELIVERED, packet->psn, bytes);
     qp_trace(qp, now, OCHE_TRACE_MESSAGE_DELIVERED, rcv(qp)->msn, bytes);

@@ -437,6 +437,7 @@ static void complete_receive(struct arrival *a)
         .solicited = a->packet->bth & OCHE_BTH_SOLICITED,
     };
 
+    a->nic->stats.delivered_sends += send;
     if (OCHE_UNLIKELY(invalidates)) {
         completion.opcode = OCHE_DONE_RECV_INV;
         window_invalidate(qp, completion.imm);
@@ -468,7 +469,6 @@ static enum verdict execute_data(struct arrival *a)
         rcv(qp)->rx.message_start = rcv(qp)->rx.epsn;
         rcv(qp)->msn = oche_psn_add(rcv(qp)->msn, 1);
         a->nic->stats.delivered_messages++;
-        a->nic->stats.write_requests += a->row->operation == OCHE_OPERATION_WRITE;
         qp_trace(qp, a->now, OCHE_TRACE_MESSAGE_DELIVERED, rcv(qp)->msn, rcv(qp)->message_bytes);
         congestion_message_ends(qp, a->now);
         if (a->row->flags & OCHE_OP_ENDS_RECV)
