@@ -40,7 +40,7 @@ void bench_table_head(void);
  */
 void bench_table_row(const struct oche_world_config *config);
 
-/* Of workloads without parameters. */
+/* The table of workloads without parameters. */
 extern const struct oche_param_table bench_no_params;
 
 #endif

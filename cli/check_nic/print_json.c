@@ -108,7 +108,7 @@ static struct json_object *counters_of(const struct oche_nic_counters *counters)
     return object;
 }
 
-/* What the simulated adapters have counted themselves, both together. */
+/* The simulated adapters' own counters, both together. */
 static struct json_object *counted_by(const struct oche_nic_stats *stats)
 {
     struct json_object *object = oche_json_object();

@@ -14,7 +14,7 @@
 
 OCHE_C_BEGIN
 
-/* What a driver counts of a port; bytes are whole frames, from the Ethernet header to the ICRC. */
+/* A driver's counters of a port; bytes are whole frames, from the Ethernet header to the ICRC. */
 struct oche_adapter_port {
     uint64_t sent_packets, sent_bytes;
     uint64_t received_packets, received_bytes;

@@ -26,7 +26,7 @@
 #define FRESH_NS UINT64_C(100000000)
 #define MOST     1024 /* devices of processes, of which most have ended */
 
-/* What one process has counted of one device. */
+/* The counters of one process for one device. */
 struct counted {
     char name[OCHE_VIEW_NAME_BYTES]; /* of the view: each is new */
     uint8_t ip[16];

@@ -10,7 +10,7 @@
 #include "lab/check_nic/test_file.h"
 #include "lab/check_nic/watch.h"
 
-/* What the run says beside its packets. */
+/* Results of the run beside its packets. */
 struct oche_nic_simulated {
     uint64_t failed; /* messages that were given up after the last retry */
     oche_time took;

@@ -200,7 +200,7 @@ static bool read_adapter(struct oche_nic_end *end, const char *type, struct oche
     return true;
 }
 
-/* What the adapter does without adaptive retransmission is not known: timeouts as asked. */
+/* Timeouts are as asked then: what the adapter has without adaptive ones is not known. */
 static void switch_adaptive_off(struct oche_nic_habits *habits)
 {
     struct oche_nic_habits ideal;
