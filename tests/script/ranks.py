@@ -26,7 +26,7 @@ OCHE, BUILD = os.environ["OCHE"], os.environ["BUILD"]
 LONG = os.environ.get("OCHE_LONG") == "yes"
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
 LIMIT = 900 if LONG else 300
-# Two mpirun at once may fail to make one folder: ours has its own.
+# Two mpirun at once may fail to make one folder: each of ours has its own in this one.
 SESSIONS = tempfile.TemporaryDirectory(prefix="ompi-")
 os.environ["OMPI_MCA_orte_tmpdir_base"] = SESSIONS.name
 
@@ -45,9 +45,15 @@ SCENARIOS = [
 ]
 
 
-def run(command, **more):
+def environment(of=None):
+    """With a folder of its own for an mpirun."""
+    return {**(of or os.environ),
+            "OMPI_MCA_orte_tmpdir_base": tempfile.mkdtemp(dir=SESSIONS.name)}
+
+
+def run(command, env=None, **more):
     try:
-        return run_program(*command, timeout=LIMIT, **more)
+        return run_program(*command, timeout=LIMIT, env=environment(env), **more)
     except subprocess.TimeoutExpired:
         return fail(*command, "has not ended")
 
@@ -152,7 +158,7 @@ def check_refusals(folder, pool):
 def another_program(here):
     """If one rank is another program that never answers, rank 0 prints that it waits for it."""
     done = run_program("timeout", "-s", "INT", "13", *MPIRUN, "-np", "1", OCHE, *here, ":", "-np",
-                       "1", "sh", "-c", "exec sleep 12", timeout=LIMIT)
+                       "1", "sh", "-c", "exec sleep 12", timeout=LIMIT, env=environment())
     if "rank 0: waits for the other processes" not in done.stderr or done.returncode == 0:
         fail("another program beside:", done.returncode, done.stderr)
 
