@@ -6,7 +6,7 @@
 #include "device/internal.h"
 #include "device/view/format.h"
 
-/* Of Ethernet, IP and UDP. */
+/* Bytes of the headers of Ethernet, IP and UDP. */
 #define HEADER_BYTES(ipv6) (14 + ((ipv6) ? 40 : 20) + 8)
 
 /* Twice in a row: once, a thread may be about to ring the doorbell. */

@@ -13,7 +13,7 @@ struct oche_check_capture {
     struct oche_nic_watch *watch;
     bool mirror; /* it is one of Lumina's */
     uint64_t frames, roce;
-    /* Of a mirror: packets that its numbers show and the files do not have, or have cut. */
+    /* packets that a mirror's numbers show and its files do not have, or have cut */
     uint64_t missing;
     uint64_t cut;     /* packets, perhaps of RoCE, that were cut within their headers; left out */
     uint64_t earlier; /* packets with a time more than 1 us before that of an earlier packet */

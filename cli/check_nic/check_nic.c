@@ -4,11 +4,9 @@
  * ones.
  */
 #include <argp.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/check_nic/result.h"
 #include "cli/commands.h"
@@ -40,8 +38,6 @@ static const struct argp_option option_table[] = {
     {"json", KEY_JSON, NULL, 0, "Print JSON instead", 0},
     {0},
 };
-
-static const struct argp arguments;
 
 static void read_delay(struct argp_state *state, const char *text, oche_time *delay)
 {

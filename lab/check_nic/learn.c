@@ -9,12 +9,9 @@
 #include "core/wire/opcode.h"
 #include "params/printable.h"
 
-/* Bytes of a frame on the line: with preamble and gap. */
-#define LINE_BYTES 20
-
 static oche_time on_line(uint64_t frame_bytes, uint64_t rate_bps)
 {
-    return oche_time_of_bytes(frame_bytes + LINE_BYTES, rate_bps);
+    return oche_time_of_bytes(frame_bytes + OCHE_GAP_BYTES, rate_bps);
 }
 
 /* Returns the time from the switch to an adapter and back, of a data packet and a short one. */

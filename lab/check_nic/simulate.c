@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "params/nic.h"
+#include "params/text_stream.h"
 #include "sim/network/network.h"
 #include "sim/scenario/scenario.h"
 #include "sim/topology/port_list.h"
@@ -67,9 +68,8 @@ static char *scenario_of(const struct oche_nic_test *test, oche_time delay)
     const uint64_t ack_every = MOST_UNACKNOWLEDGED;
     char *text = NULL;
     size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = oche_text_stream_open(&text, &bytes);
 
-    OCHE_GOT(out != NULL);
     fprintf(out,
             "topology: {type: star, hosts: 2, host_rate: %" PRIu64 "bps, delay: %" PRIu64 "ps}\n",
             test->port_bps, delay);
@@ -84,8 +84,7 @@ static char *scenario_of(const struct oche_nic_test *test, oche_time delay)
     write_scheme(out, test);
     fprintf(out, "recovery: {name: go_back_n, nak_interval: never}\n");
     write_traffic(out, test);
-    fclose(out);
-    OCHE_GOT(text != NULL);
+    oche_text_stream_close(out);
     return text;
 }
 

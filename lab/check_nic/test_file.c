@@ -335,8 +335,7 @@ static bool fail_event(const struct oche_document *document, const struct oche_y
 static bool check_events(const struct oche_document *document, const struct oche_nic_test *test,
                          const struct oche_yaml *list, struct oche_error *error)
 {
-    static const char *const types[] = {"drop",  "ecn",     "bit-error",
-                                        "delay", "reorder", "duplicate"};
+    const char *const *types = oche_param_find(&oche_packet_event_params, "type")->choices;
     char number[32], text[128];
 
     for (uint32_t i = 0; i < test->event_count; i++) {

@@ -22,7 +22,7 @@ struct oche_nic_end {
     struct oche_nic_habits habits;
     bool notifies, reacts; /* sends CNPs for marks; DCQCN lowers its rate for CNPs */
     bool slow_restart;
-    /* Whether a NACK brings a CNP, by Lumina's knowledge of the type; EITHER: another type. */
+    /* NACKs bring CNPs, as Lumina's checker has it; EITHER: a type that it does not know */
     enum oche_nic_answer nak_brings_cnp;
 };
 

@@ -221,7 +221,7 @@ static void add_missing(struct oche_nic_watch *watch, const struct noted *noted,
 
 /*
  * Before the sender restarts: adds the packets up to the message's end that the script has lost.
- * That the script counts one more changes nothing, as the restart is a jump anyway.
+ * The script then counts one packet more; the restart is a jump, so its counter rises once anyway.
  */
 static void add_lost_tail(struct oche_nic_watch *watch, const struct noted *noted, uint32_t from)
 {

@@ -38,7 +38,7 @@ void oche_nic_watch_free(struct oche_nic_watch *watch);
 void oche_nic_watch_see(struct oche_nic_watch *watch, const struct oche_packet *packet,
                         oche_time when, uint64_t number, enum oche_seen_event event);
 
-/* What was seen. */
+/* Results of a watch. */
 struct oche_watched {
     struct oche_nic_trace trace; /* belongs to the watch */
     uint64_t strangers; /* answers to data that was not seen; packets of too many queue pairs */
@@ -49,7 +49,7 @@ struct oche_watched {
 /* To be called once, after the last packet. */
 struct oche_watched oche_nic_watch_finish(struct oche_nic_watch *watch);
 
-/* Returns the name of what `see` has been told to be: data, ACK, NACK, CNP, READ. */
+/* Returns the name of an enum oche_seen_kind: data, ACK, NACK, CNP, READ. */
 const char *oche_seen_kind_name(unsigned kind);
 
 #endif

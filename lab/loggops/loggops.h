@@ -29,7 +29,7 @@ struct oche_loggops_result {
     uint64_t end_ns;     /* when the last rank is done */
     uint64_t *rank_ns;   /* by rank: when it is done; malloc'd */
     uint64_t operations; /* that have ended */
-    /* What is left if the schedule does not end: operations; receives and messages that wait. */
+    /* 0 if the schedule ends: operations that are left; receives and messages that wait */
     uint64_t left, receives, messages;
     uint32_t receiver;            /* the rank of the first receive that waits */
     uint32_t receive;             /* its number */

@@ -65,7 +65,7 @@ const char *oche_goal_type_name(unsigned type)
 
 /* ---- checks ---- */
 
-/* What a check of one rank needs. */
+/* The arguments of the checks of one rank. */
 struct checking {
     struct oche_goal *goal;
     const char *path;

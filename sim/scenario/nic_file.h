@@ -18,7 +18,7 @@ bool oche_nic_is_file(const char *text);
 
 #define OCHE_MOST_HABITS 64
 
-/* What a file says about one habit. */
+/* A file's class and source of one habit. */
 struct oche_nic_fact {
     bool given;
     int evidence;     /* enum oche_evidence, or -1: the file does not say it */
