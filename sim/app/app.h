@@ -12,6 +12,7 @@
 #include "core/param.h"
 #include "core/random.h"
 #include "params/error.h"
+#include "sim/graph/job.h"
 #include "sim/network/flow.h"
 
 struct oche_topology;
@@ -60,6 +61,7 @@ struct oche_flow_list {
     uint8_t verb;              /* enum oche_verb: of flows added from now on */
     bool beside;               /* property of flows added from now on (struct oche_flow_plan) */
     char remark[OCHE_FLOW_REMARK_BYTES]; /* what to tell the user about the lists, or "" */
+    struct oche_jobs jobs;               /* programs that start flows of sources */
     struct oche_flow_groups groups;
     uint32_t first_capacity, member_capacity; /* allocated entries of `groups` */
 };
@@ -88,6 +90,9 @@ bool oche_flow_list_add_source(struct oche_flow_list *list, const struct oche_fl
  */
 bool oche_flow_list_keep(struct oche_flow_list *list, void *context,
                          void (*release)(void *context));
+
+/* Takes over a job. Returns false, after the job's end, without memory. */
+bool oche_flow_list_add_job(struct oche_flow_list *list, struct oche_job *job);
 
 /*
  * Adds a group (struct oche_flow_plan.group) with the given senders, in this order. Returns the

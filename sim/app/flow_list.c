@@ -148,10 +148,25 @@ uint32_t oche_flow_list_add_group(struct oche_flow_list *list, const uint32_t *m
     return groups->count;
 }
 
+bool oche_flow_list_add_job(struct oche_flow_list *list, struct oche_job *job)
+{
+    struct oche_jobs *jobs = &list->jobs;
+    struct oche_job **moved = realloc(jobs->list, (jobs->count + 1) * sizeof(struct oche_job *));
+
+    if (moved == NULL) {
+        oche_job_free(job);
+        return false;
+    }
+    jobs->list = moved;
+    jobs->list[jobs->count++] = job;
+    return true;
+}
+
 void oche_flow_list_free(struct oche_flow_list *list)
 {
     oche_sparse_free(list->plan);
     oche_flow_sources_free(&list->sources);
     oche_flow_groups_free(&list->groups);
+    oche_jobs_free(&list->jobs);
     *list = (struct oche_flow_list){.count = 0};
 }

@@ -85,6 +85,23 @@ static uint32_t draw(struct oche_flows *flows, struct oche_flow_source *source)
     return number;
 }
 
+void oche_flows_make_at(struct oche_flows *flows, uint32_t number)
+{
+    struct oche_flow_source *source = oche_flow_sources_find(&flows->sources, number);
+
+    OCHE_MUST(source != NULL && source->at != NULL);
+    const uint32_t place = number - source->first;
+
+    if (oche_flow_source_has_made(source, place))
+        return;
+    flows->owned_plan[number] = source->flow;
+    source->at(source, place, &flows->owned_plan[number]);
+    clear_results(flows, number);
+    oche_flows_connect_drawn(flows, source, number);
+    source->made_places[place / 64] |= UINT64_C(1) << place % 64;
+    source->made++;
+}
+
 void oche_flows_make_next(struct oche_flows *flows, struct oche_flow_source *source)
 {
     uint32_t number = draw(flows, source);
@@ -97,10 +114,20 @@ void oche_flows_make_follower(struct oche_flows *flows, uint32_t number)
 {
     struct oche_flow_source *source = oche_flow_sources_find(&flows->sources, number);
 
-    if (source == NULL || number - source->first < source->made)
+    if (source == NULL || oche_flow_source_has_made(source, number - source->first))
         return; /* listed, or made already */
     OCHE_MUST(source->first + source->made == number);
     oche_flows_make_next(flows, source);
+}
+
+/* Draws a source's first flow, or makes room for the notes of which of its flows are made. */
+static void begin(struct oche_flows *flows, struct oche_flow_source *source)
+{
+    if (source->at == NULL) {
+        draw(flows, source);
+        return;
+    }
+    source->made_places = oche_flows_memory(source->count / 64 + 1, sizeof(*source->made_places));
 }
 
 static bool too_many_connections(uint32_t count, struct oche_error *error)
@@ -136,13 +163,17 @@ bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, u
 {
     *flows =
         (struct oche_flows){.plan = plan, .owned_plan = plan, .count = count, .sources = *sources};
-    OCHE_MUST(host_count <= OCHE_FLOW_MOST_HOSTS);
+    if (host_count > OCHE_FLOW_MOST_HOSTS) {
+        oche_flows_free(flows);
+        return oche_fail(error, "%u hosts; at most %u can have flows", host_count,
+                         OCHE_FLOW_MOST_HOSTS);
+    }
     if (!check_count(flows, per, error)) {
         oche_flows_free(flows);
         return false;
     }
     for (uint32_t i = 0; i < sources->count; i++)
-        draw(flows, &flows->sources.list[i]);
+        begin(flows, &flows->sources.list[i]);
     if (!check(flows, host_count, error)) {
         oche_flows_free(flows);
         return false;
@@ -180,9 +211,13 @@ uint32_t oche_flows_next_made(const struct oche_flows *flows, uint32_t from)
     while (from < flows->count) {
         const struct oche_flow_source *source = oche_flow_sources_find(&flows->sources, from);
 
-        if (source == NULL || from - source->first < source->made)
+        if (source == NULL)
             return from;
-        from = source->first + source->count;
+        const uint32_t place = oche_flow_source_next_made(source, from - source->first);
+
+        from = source->first + place;
+        if (place < source->count)
+            return from;
     }
     return flows->count;
 }
@@ -208,6 +243,17 @@ static const struct oche_flow_source *source_at(struct oche_flow_walk *walk)
     return NULL;
 }
 
+/* Returns the plan of a flow of a source with `at` that is not made. */
+static struct oche_flow_plan plan_at(const struct oche_flows *flows,
+                                     const struct oche_flow_source *source, uint32_t number)
+{
+    struct oche_flow_plan plan = source->flow;
+
+    source->at(source, number - source->first, &plan);
+    plan.connection = oche_flows_connection_of(flows, source, number, &plan);
+    return plan;
+}
+
 const struct oche_flow_plan *oche_flow_walk_next(struct oche_flow_walk *walk)
 {
     const struct oche_flows *flows = walk->flows;
@@ -218,8 +264,12 @@ const struct oche_flow_plan *oche_flow_walk_next(struct oche_flow_walk *walk)
     walk->number = walk->next++;
     oche_flows_read_flow(flows, walk->number);
     source = source_at(walk);
-    if (source == NULL || walk->number - source->first < source->made)
+    if (source == NULL || oche_flow_source_has_made(source, walk->number - source->first))
         return &flows->plan[walk->number];
+    if (source->at != NULL) {
+        walk->plan = plan_at(flows, source, walk->number);
+        return &walk->plan;
+    }
     if (walk->number - source->first == source->made)
         walk->drawing = *source;
     bool drawn = oche_flow_source_draw(&walk->drawing);
@@ -236,8 +286,10 @@ struct oche_flow_plan oche_flows_plan(const struct oche_flows *flows, uint32_t n
     struct oche_flow_plan plan;
 
     OCHE_MUST(number < flows->count);
-    if (source == NULL || number - source->first < source->made)
+    if (source == NULL || oche_flow_source_has_made(source, number - source->first))
         return flows->plan[number];
+    if (source->at != NULL)
+        return plan_at(flows, source, number);
     drawing = *source;
     while (drawing.made <= number - source->first) {
         bool drawn = oche_flow_source_draw(&drawing);
@@ -334,6 +386,8 @@ void oche_flows_free(struct oche_flows *flows)
 {
     oche_flows_free_rest(flows);
     oche_flow_groups_free(&flows->groups);
+    for (uint32_t i = 0; i < flows->sources.count; i++)
+        oche_sparse_free(flows->sources.list[i].made_places);
     oche_sparse_free(flows->incasts);
     oche_sparse_free(flows->incast_members);
     oche_flow_sources_free(&flows->sources);

@@ -155,7 +155,7 @@ static inline bool oche_flow_is_made(const struct oche_flows *flows, uint32_t fl
 {
     const struct oche_flow_source *source = oche_flow_sources_find(&flows->sources, flow);
 
-    return source == NULL || flow - source->first < source->made;
+    return source == NULL || oche_flow_source_has_made(source, flow - source->first);
 }
 
 /* True if the flow has started. */
@@ -276,6 +276,9 @@ void oche_flows_free_rest(struct oche_flows *flows);
  * posts it.
  */
 void oche_flows_make_follower(struct oche_flows *flows, uint32_t number);
+/* Makes flow `number` of a source with `at`, if it is not made. To be called by its sender's host.
+ */
+void oche_flows_make_at(struct oche_flows *flows, uint32_t number);
 /* Returns when the host has a flow to start; OCHE_NEVER: it has none. */
 oche_time oche_flows_next_start(const struct oche_flows *flows, uint32_t host);
 /* Takes out the host's next flow to start; there must be one. */

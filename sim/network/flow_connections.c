@@ -36,14 +36,29 @@ struct oche_flow_pairs {
 
 #define EACH_KEY (UINT64_C(1) << 63) /* flows that share no connection come after pairs */
 
-static uint64_t pair_key(const struct oche_flows *flows, const struct oche_flow_plan *flow)
+/* The bits of a pair's key: a channel at the bottom, hosts by their places, a tenant, flags. */
+enum {
+    KEY_DST = 12,
+    KEY_SRC = 32,
+    KEY_TENANT = 52,
+    KEY_PRIORITY = 60,
+    KEY_READ = 61,
+    KEY_JOB = 62
+};
+_Static_assert(OCHE_FLOW_MOST_HOSTS == 1 << (KEY_SRC - KEY_DST), "a host's bits");
+_Static_assert(OCHE_FLOW_CHANNELS == 1 << KEY_DST, "a channel's bits");
+
+/* Connections of jobs are their own: those of sources with `at`, for each pair and channel. */
+static uint64_t pair_key(const struct oche_flows *flows, const struct oche_flow_plan *flow,
+                         bool job)
 {
     const uint32_t *place_of = flows->sources.place_of;
     const uint64_t src = place_of == NULL ? flow->src : place_of[flow->src];
     const uint64_t dst = place_of == NULL ? flow->dst : place_of[flow->dst];
 
-    return (uint64_t)(flow->verb == OCHE_VERB_READ) << 61 | (uint64_t)flow->priority << 60 |
-           (uint64_t)flow->tenant << 52 | src << 26 | dst;
+    return (uint64_t)job << KEY_JOB | (uint64_t)(flow->verb == OCHE_VERB_READ) << KEY_READ |
+           (uint64_t)flow->priority << KEY_PRIORITY | (uint64_t)flow->tenant << KEY_TENANT |
+           src << KEY_SRC | dst << KEY_DST | flow->channel;
 }
 
 /* Returns the host that stands at a place in a pair's key. */
@@ -142,7 +157,7 @@ static void add_listed(struct oche_flows *flows, uint32_t number, enum oche_conn
 
     note(flows, flow);
     if (per == OCHE_CONNECTION_PER_PAIR)
-        key = flow->supply_bps > 0 ? EACH_KEY | number : pair_key(flows, flow);
+        key = flow->supply_bps > 0 ? EACH_KEY | number : pair_key(flows, flow, false);
     else if (per == OCHE_CONNECTION_PER_CHAIN)
         key = heads[number];
     add_item(items, &(struct item){.key = key, .flow = number, .count = 1, .bytes = flow->bytes});
@@ -183,9 +198,11 @@ static void make_room(struct pair_set *set)
 }
 
 static void add_to_pair(const struct oche_flows *flows, struct pair_set *set,
-                        const struct oche_flow_plan *flow, uint32_t number)
+                        const struct oche_flow_source *source)
 {
-    const uint64_t key = pair_key(flows, flow);
+    const struct oche_flow_plan *flow = &source->flow;
+    const uint32_t number = source->first + source->made - 1;
+    const uint64_t key = pair_key(flows, flow, source->at != NULL);
     struct item *slot;
 
     make_room(set);
@@ -205,14 +222,14 @@ static void add_to_pair(const struct oche_flows *flows, struct pair_set *set,
 static uint64_t count_flows(struct oche_flows *flows, const struct oche_flow_source *source,
                             struct pair_set *set)
 {
-    struct oche_flow_source copy = *source;
+    struct oche_flow_source copy = oche_flow_source_copy(source);
     uint64_t bytes = 0;
 
-    do { /* the first flow is drawn already */
+    do {
         bytes += copy.flow.bytes;
         note(flows, &copy.flow);
         if (set != NULL)
-            add_to_pair(flows, set, &copy.flow, copy.first + copy.made - 1);
+            add_to_pair(flows, set, &copy);
         else if (source->each) {
             flows->host_connections[copy.flow.src]++;
             flows->host_connections[copy.flow.dst]++;
@@ -231,13 +248,15 @@ static void add_source(struct oche_flows *flows, struct oche_flow_source *source
 
     source->each = per == OCHE_CONNECTION_PER_FLOW || supplied ||
                    (per == OCHE_CONNECTION_PER_CHAIN && !source->chain);
-    source->by_pair = per == OCHE_CONNECTION_PER_PAIR && !supplied && source->draw != NULL;
+    source->by_pair = source->at != NULL ||
+                      (per == OCHE_CONNECTION_PER_PAIR && !supplied && source->draw != NULL);
+    source->each = source->each && !source->by_pair;
     if (source->by_pair) {
         count_flows(flows, source, set);
         return;
     }
     if (per == OCHE_CONNECTION_PER_PAIR)
-        item.key = supplied ? EACH_KEY | source->first : pair_key(flows, &source->flow);
+        item.key = supplied ? EACH_KEY | source->first : pair_key(flows, &source->flow, false);
     if (source->draw != NULL) {
         item.bytes = count_flows(flows, source, NULL);
     } else {
@@ -288,11 +307,11 @@ static struct oche_connection ends_of_item(const struct oche_flows *flows, const
 {
     if (oche_flow_is_made(flows, item->flow))
         return ends_of(&flows->plan[item->flow]);
-    return (struct oche_connection){.src = host_at(flows, item->key >> 26),
-                                    .dst = host_at(flows, item->key),
-                                    .reads = (item->key >> 61 & 1) != 0,
-                                    .priority = (item->key >> 60 & 1) != 0,
-                                    .tenant = (uint8_t)(item->key >> 52)};
+    return (struct oche_connection){.src = host_at(flows, item->key >> KEY_SRC),
+                                    .dst = host_at(flows, item->key >> KEY_DST),
+                                    .reads = (item->key >> KEY_READ & 1) != 0,
+                                    .priority = (item->key >> KEY_PRIORITY & 1) != 0,
+                                    .tenant = (uint8_t)(item->key >> KEY_TENANT)};
 }
 
 /* Numbers the connections, in the order of the sorted items. Returns the connection of each. */
@@ -340,7 +359,7 @@ void oche_flows_connect(struct oche_flows *flows, uint32_t host_count, enum oche
     flows->order = oche_flows_memory(flows->count, sizeof(*flows->order));
     flows->host_connections = oche_flows_memory(host_count, sizeof(*flows->host_connections));
     list_items(flows, per, &set, &items);
-    if (per != OCHE_CONNECTION_PER_FLOW && items.count > 0)
+    if ((per != OCHE_CONNECTION_PER_FLOW || set.used > 0) && items.count > 0)
         qsort(items.list, items.count, sizeof(*items.list), compare_items);
     of = number_connections(flows, &items);
     if (set.used > 0)
@@ -353,6 +372,8 @@ void oche_flows_connect(struct oche_flows *flows, uint32_t host_count, enum oche
     }
     flows->each = oche_flows_memory(flows->sources.count, sizeof(*flows->each));
     for (uint32_t i = 0; i < flows->sources.count; i++) {
+        if (flows->sources.list[i].at != NULL)
+            continue;
         oche_flows_connect_drawn(flows, &flows->sources.list[i], flows->sources.list[i].first);
         /* the numbers of connections rise with the numbers of flows */
         if (flows->sources.list[i].each)
@@ -407,7 +428,7 @@ uint32_t oche_flows_connection_of(const struct oche_flows *flows,
 
     if (!source->by_pair)
         return source->connection + (source->each ? number - source->first : 0);
-    key = pair_key(flows, plan);
+    key = pair_key(flows, plan, source->at != NULL);
     for (high = flows->pairs->count; low < high;) {
         uint32_t middle = low + (high - low) / 2;
 

@@ -5,7 +5,7 @@
 
 #include "sim/network/flow.h"
 
-#define OCHE_FLOW_MOST_HOSTS (UINT32_C(1) << 26)
+#define OCHE_FLOW_MOST_HOSTS (UINT32_C(1) << 20)
 
 /* Returns zeroed memory (oche_sparse_take), never NULL. */
 void *oche_flows_memory(size_t count, size_t bytes);

@@ -42,6 +42,11 @@ void oche_flows_make(struct oche_flows *flows, const struct oche_network *networ
 {
     struct oche_flow_source *source = oche_flow_sources_find(&flows->sources, number);
 
+    if (source != NULL && source->at != NULL) {
+        oche_flows_make_at(flows, number);
+        pass_by(flows, network, number, source);
+        return;
+    }
     while (source != NULL && source->first + source->made <= number) {
         oche_flows_make_next(flows, source);
         pass_by(flows, network, source->first + source->made - 1, source);

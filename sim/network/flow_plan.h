@@ -7,6 +7,8 @@
 
 #define OCHE_NO_FLOW UINT32_MAX
 
+#define OCHE_FLOW_CHANNELS (UINT32_C(1) << 12)
+
 /* The most bytes of a flow. One that is longer than a message may be is several messages. */
 #define OCHE_MAX_FLOW_BYTES (UINT64_C(1) << 40)
 
@@ -44,8 +46,8 @@ struct oche_flow_plan {
     uint8_t verb;     /* enum oche_verb */
     uint8_t tenant;   /* number of the tenant that owns the flow and its queue pair */
     bool beside;      /* the run does not wait for this flow: its workload has no end of its own */
-    /* always 0; fills the hole in the cache line, since plans are compared as bytes */
-    uint32_t unused;
+    /* tells apart connections between the same two hosts; below OCHE_FLOW_CHANNELS, usually 0 */
+    uint32_t channel;
 };
 
 _Static_assert(sizeof(struct oche_flow_plan) == 64, "without holes");

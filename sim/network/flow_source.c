@@ -4,13 +4,46 @@
 
 #include <stdlib.h>
 
+uint32_t oche_flow_source_next_made(const struct oche_flow_source *source, uint32_t from)
+{
+    if (source->at == NULL)
+        return from < source->made ? from : source->count;
+    while (from < source->count) {
+        const uint64_t bits = source->made_places[from / 64] >> from % 64;
+
+        if (bits != 0) {
+            from += (uint32_t)__builtin_ctzll(bits);
+            break;
+        }
+        from = (from / 64 + 1) * 64;
+    }
+    return from < source->count ? from : source->count;
+}
+
+struct oche_flow_source oche_flow_source_copy(const struct oche_flow_source *source)
+{
+    struct oche_flow_source copy = *source;
+
+    if (copy.at == NULL)
+        return copy;
+    copy.made = 0;
+    const bool drawn = oche_flow_source_draw(&copy);
+    OCHE_MUST(drawn);
+    return copy;
+}
+
 bool oche_flow_source_draw(struct oche_flow_source *source)
 {
     struct oche_flow_plan *flow = &source->flow;
     uint32_t next = source->first + source->made + 1; /* the number of the flow after this one */
 
-    if (source->draw == NULL ? source->made == source->count : !source->draw(source))
+    if (source->at != NULL) {
+        if (source->made == source->count)
+            return false;
+        source->at(source, source->made, flow);
+    } else if (source->draw == NULL ? source->made == source->count : !source->draw(source)) {
         return false;
+    }
     if (source->chain) {
         if (source->made > 0)
             flow->start = OCHE_NEVER;

@@ -4,6 +4,9 @@
  * before it starts, so that flows which a run never reaches cost no memory. A source's flows have
  * consecutive numbers. What it draws depends on nothing but its own state; a copy of the source
  * draws the same flows again.
+ *
+ * A source with `at` is asked for its flows by their places, and in any order: a program on its
+ * sender's host starts them (host_jobs.h). Drawn, as by a copy, they come in the order of places.
  */
 #ifndef OCHE_SIM_NETWORK_FLOW_SOURCE_H
 #define OCHE_SIM_NETWORK_FLOW_SOURCE_H
@@ -20,9 +23,15 @@ struct oche_flow_source;
  */
 typedef bool oche_flow_draw(struct oche_flow_source *source);
 
+/* Describes the flow at a place, from 0, in what `plan` does not have of source->flow. */
+typedef void oche_flow_at(const struct oche_flow_source *source, uint32_t place,
+                          struct oche_flow_plan *plan);
+
 struct oche_flow_source {
-    oche_flow_draw *draw; /* NULL: all flows are equal, and there are `count` */
-    const void *context;  /* the context of `draw`, which does not change it */
+    oche_flow_draw *draw;  /* NULL: all flows are equal, or there is `at`; there are `count` */
+    oche_flow_at *at;      /* NULL: flows are made one after the other */
+    uint64_t *made_places; /* with `at`: a bit for each place, set by oche_flows_prepare */
+    const void *context;   /* the context of `draw`, which does not change it */
     struct oche_random random;
     uint64_t left; /* for `draw` */
     /*
@@ -58,6 +67,20 @@ struct oche_flow_sources {
     const uint32_t *place_of, *at_place;
 };
 
+/* True if the flow at the place is made. */
+static inline bool oche_flow_source_has_made(const struct oche_flow_source *source, uint32_t place)
+{
+    return source->at == NULL ? place < source->made
+                              : (source->made_places[place / 64] >> place % 64 & 1) != 0;
+}
+/* Returns the first place from `from` on whose flow is made; source->count: none. */
+uint32_t oche_flow_source_next_made(const struct oche_flow_source *source, uint32_t from);
+
+/*
+ * Returns a copy of a source, whose own first flow is drawn already, that is at its first flow:
+ * a source with `at` has none drawn.
+ */
+struct oche_flow_source oche_flow_source_copy(const struct oche_flow_source *source);
 /* Draws the source's next flow into source->flow. Returns false if there is none. */
 bool oche_flow_source_draw(struct oche_flow_source *source);
 /* Returns how many flows a new source will draw. */

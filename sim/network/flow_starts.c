@@ -23,10 +23,10 @@ static int compare_keyed(const void *left, const void *right)
     return a->flow < b->flow ? -1 : a->flow > b->flow;
 }
 
-/* True if a source's flows start by the clock, not one after the other. */
+/* True if a source's flows start by the clock. */
 static bool is_timed(const struct oche_flow_source *source)
 {
-    return source != NULL && !source->chain;
+    return source != NULL && !source->chain && source->at == NULL;
 }
 
 static uint32_t key_listed(const struct oche_flows *flows, struct keyed *keys)

@@ -14,6 +14,7 @@
 #include "sim/network/feedback.h"
 #include "sim/network/flow_notes.h"
 #include "sim/network/host_credits.h"
+#include "sim/network/host_jobs.h"
 #include "sim/network/host_state.h"
 #include "sim/network/payload.h"
 #include "sim/network/slow_host.h"
@@ -196,6 +197,8 @@ void oche_host_flow_in_memory(struct oche_host *host, uint32_t number, oche_time
 
     host->flows->received[number].delivered = now;
     note_flow(host, number, OCHE_FLOW_DELIVERED, 0, now);
+    if (OCHE_UNLIKELY(host->jobs != NULL))
+        oche_host_jobs_delivered(host, number, now);
     oche_trace_emit(oche_host_trace(host), now, OCHE_TRACE_FLOW_ENDED,
                     OCHE_FIRST_QPN + plan->connection, number, plan->bytes);
 }
@@ -263,6 +266,8 @@ void oche_host_flow_completed(struct oche_host *host, uint32_t number, enum oche
     count_sent_again(sent, connection, retransmitted, timeouts);
     connection->retransmitted += sent->retransmitted_packets;
     connection->timeouts += sent->timeouts;
+    if (OCHE_UNLIKELY(host->jobs != NULL))
+        oche_host_jobs_completed(host, number, now);
 }
 
 void oche_host_start(struct oche_host *host, uint32_t number, oche_time now)
@@ -572,6 +577,26 @@ void oche_host_transmit_done(struct oche_shard *shard, struct oche_port *port, o
     WITH_ENDPOINT(host, settle, port, now);
 }
 
+static oche_time next_start(const struct oche_host *host)
+{
+    const oche_time next = oche_flows_next_start(host->flows, host->address);
+
+    return host->jobs == NULL ? next : oche_time_min(next, oche_host_jobs_next(host->jobs));
+}
+
+/* Starts the next flow that is due, and lets programs act. */
+static void start_due(struct oche_host *host, oche_time now)
+{
+    uint32_t number = OCHE_NO_FLOW;
+
+    if (oche_flows_next_start(host->flows, host->address) <= now)
+        number = oche_flows_take_start(host->flows, host->address);
+    if (OCHE_UNLIKELY(host->jobs != NULL))
+        oche_host_jobs_run(host, now);
+    host->next_start = next_start(host);
+    oche_host_start(host, number, now);
+}
+
 static OCHE_ALWAYS_INLINE void timer(struct oche_host *host, const struct oche_endpoint *endpoint,
                                      struct oche_port *port, oche_time now)
 {
@@ -581,12 +606,8 @@ static OCHE_ALWAYS_INLINE void timer(struct oche_host *host, const struct oche_e
         host->classes = (uint8_t)~oche_pause_update(&host->pause, now);
     if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_LINK))
         expire_of_link(host, now);
-    while (host->next_start <= now) {
-        uint32_t number = oche_flows_take_start(host->flows, host->address);
-
-        host->next_start = oche_flows_next_start(host->flows, host->address);
-        oche_host_start(host, number, now);
-    }
+    while (host->next_start <= now)
+        start_due(host, now);
     endpoint->expire(oche_host_endpoint_state(host), now);
     settle(host, endpoint, port, now);
 }
@@ -647,7 +668,6 @@ struct oche_host *oche_host_create(struct oche_network *network, uint32_t addres
     host->flows = shared->flows;
     host->address = address;
     host->classes = UINT8_MAX;
-    host->next_start = oche_flows_next_start(shared->flows, address);
     host->notes = shared->flows->paths != NULL ? OCHE_HOST_NOTES_PATHS : 0;
     host->defers = shared->params->feedback_jitter > 0 ? OCHE_HOST_DEFERS_FEEDBACK : 0;
     host->feedback = oche_feedback_make(shared->params->feedback_jitter, shared->seed,
@@ -659,8 +679,15 @@ struct oche_host *oche_host_create(struct oche_network *network, uint32_t addres
         (shared->slow[address].drain_bps > 0 || shared->slow[address].storm_count > 0))
         oche_slow_host_start(host, &shared->slow[address]);
     oche_host_latency_start(host);
+    oche_host_jobs_start(host);
+    host->next_start = next_start(host);
     endpoint->create(oche_host_endpoint_state(host), host);
     return host;
+}
+
+bool oche_host_has_to_start(const struct oche_host *host)
+{
+    return next_start(host) != OCHE_NEVER;
 }
 
 struct oche_pause *oche_host_pause(struct oche_host *host)

@@ -8,6 +8,7 @@
 
 #include "core/qp/nic.h"
 #include "fabric/pause.h"
+#include "sim/graph/job.h"
 #include "sim/network/flow.h"
 #include "sim/network/network.h"
 
@@ -89,6 +90,7 @@ struct oche_host_shared {
     const struct oche_slow_host_config *slow;
     /* By host: its place in the order of names, for random streams; NULL: as numbered. */
     const uint32_t *places;
+    struct oche_jobs jobs;                     /* programs on hosts; the list is not owned */
     const struct oche_host_nic *nic;           /* the adapter of all hosts but those in nic_of */
     const struct oche_host_nic *const *nic_of; /* by host, NULL where it is nic; or NULL */
     uint32_t frame_bytes;                      /* size of the largest packet */
@@ -151,6 +153,8 @@ const struct oche_counters *oche_host_counters(const struct oche_host *host, uin
  * receive.
  */
 uint64_t oche_host_late_packets(const struct oche_host *host);
+/* True if the host has a flow to start by a clock, or a program that calculates. */
+bool oche_host_has_to_start(const struct oche_host *host);
 /* Returns the pause state of the host's port, as the switch has set it. */
 struct oche_pause *oche_host_pause(struct oche_host *host);
 /*

@@ -34,7 +34,7 @@ struct oche_host {
     struct oche_port *port;
     struct oche_shard *shard;
     const struct oche_host_shared *shared;
-    oche_time next_start; /* when the host starts a flow; OCHE_NEVER: it has none to start */
+    oche_time next_start; /* when the host starts a flow, or a program acts; OCHE_NEVER: neither */
     uint32_t address;
     uint8_t classes; /* classes that may send now, as a mask */
     uint8_t defers;  /* OCHE_HOST_DEFERS_… */
@@ -45,6 +45,7 @@ struct oche_host {
     struct oche_feedback feedback;
     struct oche_host_latency *latency; /* NULL: program, NIC and memory are one */
     struct oche_host_credits *credits; /* NULL: the link has no credits */
+    struct oche_host_jobs *jobs;       /* host_jobs.h; NULL: no program runs here */
     struct oche_slow_host *slow;       /* NULL: it is not slow, and sends no PAUSEs */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 

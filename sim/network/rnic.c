@@ -50,6 +50,7 @@ static struct parts parts_of(const struct oche_rnic *rnic)
     return (struct parts){.most = most, .full = most - most % mtu};
 }
 
+/* True if a connection has its queue pairs only as long as it has flows. */
 static bool is_per_flow(const struct oche_rnic *rnic)
 {
     return rnic->host->shared->params->connections == OCHE_CONNECTION_PER_FLOW;
@@ -58,7 +59,7 @@ static bool is_per_flow(const struct oche_rnic *rnic)
 /* Returns how many messages may be posted on a queue pair at a time. */
 static uint32_t depth_of(const struct oche_rnic *rnic)
 {
-    if (!is_per_flow(rnic))
+    if (!is_per_flow(rnic) || rnic->host->shared->jobs.count > 0)
         return 16;
     return OCHE_LIKELY(rnic->host->flows->most_bytes <= parts_of(rnic).most) ? 1 : 2;
 }
@@ -377,7 +378,7 @@ static void end_flow(struct oche_rnic *rnic, uint32_t number, struct oche_qp *qp
 
     oche_host_flow_completed(rnic->host, number, (enum oche_status)sent->failed,
                              oche_qp_retransmitted_packets(qp), oche_qp_timeouts(qp), now);
-    if (is_per_flow(rnic))
+    if (is_per_flow(rnic) && connection->completed == connection->count)
         release_sender(rnic, qp);
     else
         post(rnic, connection, qp);
@@ -398,7 +399,7 @@ static OCHE_NOINLINE void defer_end(struct oche_rnic *rnic, uint32_t number, str
     oche_host_defer(rnic->host, &(struct oche_deferred){.until = written + latency->completion,
                                                         .number = number,
                                                         .kind = OCHE_DEFERRED_COMPLETION});
-    if (!is_per_flow(rnic))
+    if (!is_per_flow(rnic) || rnic->host->shared->jobs.count > 0)
         post(rnic, &rnic->host->flows->connections[plan->connection], qp);
 }
 
@@ -512,7 +513,7 @@ static struct oche_qp *open_source(struct oche_rnic *rnic, uint32_t number,
         return NULL; /* feedback for a queue pair that no longer exists */
     qp = open_qp(rnic, number, connection->dst, connection->answered ? packet->psn : 0,
                  plan->initial_rate_bps, now);
-    if (is_per_flow(rnic) && plan->bytes <= parts_of(rnic).most &&
+    if (is_per_flow(rnic) && connection->count == 1 && plan->bytes <= parts_of(rnic).most &&
         !rnic->host->shared->cc->windows_reads)
         linger(rnic, qp, now);
     return qp;

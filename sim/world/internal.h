@@ -127,8 +127,9 @@ struct oche_world {
     uint32_t watched_count;
 
     /* The end of the run. */
-    oche_time until;   /* no flow starts, no link changes then or later */
-    uint64_t awaited;  /* flows for which the run waits */
+    oche_time until; /* no flow starts, no link changes then or later */
+    struct oche_jobs jobs;
+    uint64_t awaited;  /* flows, and ranks of jobs, for which the run waits */
     oche_time over_at; /* these are over, and the run ends or goes on for run_on; or OCHE_NEVER */
     char flow_remark[OCHE_FLOW_REMARK_BYTES];
     enum oche_world_end end;

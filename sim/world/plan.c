@@ -134,12 +134,12 @@ static uint64_t add_bytes(uint64_t sum, uint64_t count, uint64_t each)
 static void need_source(struct oche_flow_source source, uint64_t header_bytes, uint64_t *bytes,
                         oche_time *last)
 {
-    if (source.draw == NULL) {
+    if (source.draw == NULL && source.at == NULL) {
         *bytes = add_bytes(*bytes, source.count, source.flow.bytes + header_bytes);
         *last = oche_time_max(*last, source.flow.start);
         return;
     }
-    for (uint32_t i = 0; i < source.count && source.draw(&source); i++) {
+    for (uint32_t i = 0; i < source.count && oche_flow_source_draw(&source); i++) {
         *bytes = add_bytes(*bytes, 1, source.flow.bytes + header_bytes);
         if (source.flow.start != OCHE_NEVER)
             *last = oche_time_max(*last, source.flow.start);
@@ -269,12 +269,15 @@ static bool list_all(struct oche_world *world, struct oche_workload_facts *facts
                      *advice != '\0' ? ", or " : "");
 }
 
-/* Returns how many flows the run waits for. */
+/* Returns how many flows and ranks of jobs the run waits for. */
 static uint64_t count_awaited(const struct oche_world_config *config,
                               const struct oche_flow_list *list)
 {
     uint64_t count = list->count;
     bool others;
+
+    for (uint32_t i = 0; i < list->jobs.count; i++)
+        count += list->jobs.list[i]->goal.ranks;
 
     if (config->run.duration != 0 || first_endless(config, &others) == NULL)
         return count;
@@ -337,6 +340,7 @@ bool oche_world_build_flows(struct oche_world *world, struct oche_workload_facts
                                 "set duration");
     if (!list_all(world, &facts, &list, error))
         return false;
+    world->jobs = list.jobs;
     world->awaited = count_awaited(config, &list);
     memcpy(world->flow_remark, list.remark, sizeof(list.remark));
     if (!oche_flows_prepare(&world->flows, list.plan, list.count, &list.sources, facts.host_count,

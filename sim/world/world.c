@@ -439,6 +439,7 @@ static bool build_hosts(struct oche_world *world, struct oche_error *error)
         .frame_bytes = oche_world_packets(config).frame_bytes,
         .payload = config->run.payload,
         .slow = world->slow_hosts,
+        .jobs = world->jobs,
         .nic = world->nics,
         .nic_of = world->nics_of,
         .places = world->topology.by_name == NULL
@@ -706,6 +707,7 @@ void oche_world_free(struct oche_world *world)
     oche_sparse_free(world->flow_before);
     oche_sparse_free(world->paths_before);
     oche_flows_free(&world->flows);
+    oche_jobs_free(&world->jobs);
     if (world->network.shards != NULL)
         oche_network_free(&world->network);
     oche_static_routes_free(&world->static_routes);

@@ -72,13 +72,14 @@ static double add_flow(const struct oche_world *world, const struct oche_flow_pl
 }
 
 /* Draws up to `most` flows of a copy of the source, and adds all of its packets. */
-static void add_source(const struct oche_world *world, struct oche_flow_source source,
+static void add_source(const struct oche_world *world, const struct oche_flow_source *of,
                        uint32_t most, struct hosts *hosts, struct oche_work_estimate *estimate)
 {
+    struct oche_flow_source source = oche_flow_source_copy(of);
     const uint32_t src = source.flow.src, before = source.made;
     double packets = 0;
 
-    do /* the first flow is drawn already */
+    do
         packets += add_flow(world, &source.flow, hosts, estimate);
     while (source.made - before + 1 < most && oche_flow_source_draw(&source));
     hosts->packets[src] += packets * source.count / (source.made - before + 1);
@@ -95,7 +96,7 @@ static void add_all(const struct oche_world *world, struct hosts *hosts,
     hosts->path_every = (count < MOST_FLOWS ? count : MOST_FLOWS) / MOST_PATHS + 1;
     for (uint32_t i = 0, s = 0; i < count;) {
         if (s < sources->count && sources->list[s].first == i) {
-            add_source(world, sources->list[s], most, hosts, estimate);
+            add_source(world, &sources->list[s], most, hosts, estimate);
             i += sources->list[s++].count;
             continue;
         }

@@ -6,7 +6,7 @@
  * under way are followed, and of those that are over only the slowest are kept. The work is a look
  * at each flow under way, at the end of each span. It is bounded: where too many flows are under
  * way or wait for their start, none is followed any more. Ranks do not know each other's flows, and
- * follow none.
+ * follow none. Flows of jobs (sim/graph/job.h) are not followed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static bool follow_new(struct oche_world *world)
         const struct oche_flow_source *source = &sources->list[i];
         uint32_t *made = &world->slowest->made[i];
 
-        for (; *made < source->made; (*made)++)
+        for (; source->at == NULL && *made < source->made; (*made)++)
             if (!follow(world, source->first + *made))
                 return false;
     }

@@ -198,7 +198,7 @@ static bool is_to_come_here(const struct oche_world *world, bool flows)
             return true;
     }
     for (uint32_t i = 0; flows && i < world->topology.host_count; i++)
-        if (oche_world_has(world, i) && oche_flows_next_start(&world->flows, i) != OCHE_NEVER)
+        if (oche_world_has(world, i) && oche_host_has_to_start(world->hosts[i]))
             return true;
     return false;
 }

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Adds jobs: each rank's messages to other hosts are a source of flows. */
+#include "sim/app/job.h"
+
+#include <stdlib.h>
+
+const char *const oche_send_ends_names[] = {"posted", "acknowledged", NULL};
+const char *const oche_job_verb_names[] = {"write", "send", NULL};
+
+/*
+ * Returns the queue pair, of those between two hosts, of message `place` of a rank to another one:
+ * each pair of ranks has `channels` of them, and uses them in turn.
+ */
+static uint32_t channel_of(const struct oche_job *job, uint32_t from, uint32_t to, uint32_t place)
+{
+    const uint32_t pair = job->local_of[from] * job->local_most + job->local_of[to];
+
+    return pair * job->params.channels + place % job->params.channels;
+}
+
+/* Describes the message at a place of a rank. A message without bytes travels as one of a byte. */
+static void message_at(const struct oche_flow_source *source, uint32_t place,
+                       struct oche_flow_plan *plan)
+{
+    const struct oche_job *job = source->context;
+    const uint32_t message = source->first + place - job->first_flow;
+    const uint32_t rank = oche_job_sender(job, message);
+    const struct oche_goal_op op = oche_goal_op(&job->goal.rank[rank], job->sends[message]);
+
+    plan->dst = job->host_of[op.peer];
+    plan->bytes = op.size > 0 ? op.size : 1;
+    plan->priority = plan->bytes <= source->priority_bytes;
+    plan->channel = channel_of(job, rank, op.peer, place);
+}
+
+/* Returns a host other than `host`: flows of a source have one until they are made. */
+static uint32_t other_than(uint32_t host)
+{
+    return host == 0 ? 1 : 0;
+}
+
+static bool add_sources(struct oche_job *job, const struct oche_workload_facts *facts,
+                        struct oche_flow_list *list)
+{
+    job->first_flow = list->count;
+    for (uint32_t i = 0; i < job->goal.ranks; i++) {
+        const uint32_t host = job->host_of[i], count = oche_job_messages(job, i);
+        struct oche_flow_source source;
+
+        if (count == 0)
+            continue;
+        source = oche_flow_list_source(list, facts->number, host, other_than(host), OCHE_NEVER);
+        source.at = message_at;
+        source.context = job;
+        source.count = count;
+        if (!oche_flow_list_add_source(list, &source))
+            return false;
+    }
+    return true;
+}
+
+bool oche_workload_add_job(struct oche_goal *goal, const struct oche_job_settings *settings,
+                           const struct oche_workload_facts *facts, struct oche_flow_list *list,
+                           struct oche_error *error)
+{
+    const struct oche_job_params params = {.start = settings->start,
+                                           .overhead = settings->overhead,
+                                           .local_bps = settings->local_rate,
+                                           .local_latency = settings->local_latency,
+                                           .channels = (uint32_t)settings->channels,
+                                           .acknowledged = settings->send_ends == 1};
+    uint32_t *host_of;
+    struct oche_job *job;
+
+    list->initial_rate_bps = settings->initial_rate;
+    list->tenant = (uint8_t)settings->tenant;
+    if (!oche_workload_has_hosts(facts, error) ||
+        !oche_workload_starts(settings->start, facts, error) ||
+        (host_of = oche_place_ranks(&settings->place, goal->ranks, facts, error)) == NULL) {
+        oche_goal_close(goal);
+        return false;
+    }
+    job = oche_job_create(goal, host_of, facts->host_count, &params, OCHE_MAX_FLOW_BYTES, error);
+    if (job == NULL)
+        return false;
+    job->workload = facts->number;
+    if ((uint64_t)job->local_most * job->local_most * params.channels > OCHE_FLOW_CHANNELS) {
+        oche_fail(error,
+                  "channels: %u ranks on a host and %u channels need more than %u queue pairs of "
+                  "two hosts; fewer",
+                  job->local_most, params.channels, OCHE_FLOW_CHANNELS);
+        oche_job_free(job);
+        return false;
+    }
+    if (!oche_flow_list_add_job(list, job) || !add_sources(job, facts, list))
+        return oche_workload_no_memory(list, error);
+    return true;
+}

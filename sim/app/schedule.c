@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A schedule of operations that depend on each other, from a file (sim/graph/goal.h). */
+#include "sim/app/job.h"
+
+struct schedule {
+    struct oche_job_settings job;
+    const char *file;
+};
+
+static const struct oche_param params[] = {
+    {OCHE_PARAM(struct schedule, file), OCHE_IS_TEXT, .where = "workloads.md#schedules",
+     .help = "path of a GOAL schedule, text or binary: what each rank sends, receives and "
+             "calculates, and what waits for what"},
+    OCHE_PARAM_JOB(schedule, 0),
+};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct schedule);
+
+static bool generate(const void *values, const struct oche_workload_facts *facts,
+                     struct oche_flow_list *list, struct oche_error *error)
+{
+    const struct schedule *p = values;
+    struct oche_goal goal;
+
+    if (p->file == NULL || *p->file == '\0')
+        return oche_fail(error, "file: not given; the path of a GOAL schedule");
+    return oche_goal_open(&goal, p->file, error) &&
+           oche_workload_add_job(&goal, &p->job, facts, list, error);
+}
+
+const struct oche_workload_type oche_workload_schedule = {
+    .name = "schedule",
+    .help = "a GOAL schedule from a file: ranks that send, receive and calculate",
+    .table = &table,
+    .ends = "ends by itself: when each rank has done all its operations",
+    .generate = generate,
+};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Jobs; see job.h. */
+#include "sim/graph/job.h"
+
+#include <stdlib.h>
+
+#include "params/error.h"
+
+#define MOST_MESSAGES (UINT32_C(1) << 28)
+
+static void *make(size_t count, size_t bytes)
+{
+    void *memory = calloc(count == 0 ? 1 : count, bytes);
+
+    OCHE_GOT(memory != NULL);
+    return memory;
+}
+
+/* Lists the ranks of each host. */
+static void list_hosts(struct oche_job *job)
+{
+    const uint32_t ranks = job->goal.ranks;
+
+    job->first_on = make((size_t)job->hosts + 1, sizeof(*job->first_on));
+    job->on_host = make(ranks, sizeof(*job->on_host));
+    job->local_of = make(ranks, sizeof(*job->local_of));
+    for (uint32_t i = 0; i < ranks; i++) {
+        OCHE_MUST(job->host_of[i] < job->hosts);
+        job->local_of[i] = job->first_on[job->host_of[i] + 1]++;
+        if (job->local_of[i] >= job->local_most)
+            job->local_most = job->local_of[i] + 1;
+    }
+    for (uint32_t i = 0; i < job->hosts; i++)
+        job->first_on[i + 1] += job->first_on[i];
+    for (uint32_t i = 0; i < ranks; i++)
+        job->on_host[job->first_on[job->host_of[i]] + job->local_of[i]] = i;
+}
+
+static bool check_send(const struct oche_job *job, uint32_t rank, uint32_t operation,
+                       uint64_t most_bytes, struct oche_error *error)
+{
+    const struct oche_goal_op op = oche_goal_op(&job->goal.rank[rank], operation);
+
+    if (op.size <= most_bytes)
+        return true;
+    return oche_fail(error, "rank %u sends %llu bytes at once; at most %llu", rank,
+                     (unsigned long long)op.size, (unsigned long long)most_bytes);
+}
+
+/* Numbers the messages between hosts. */
+static bool list_sends(struct oche_job *job, uint64_t most_bytes, struct oche_error *error)
+{
+    const uint32_t ranks = job->goal.ranks;
+    uint64_t count = 0, room = 0;
+
+    job->first_send = make((size_t)ranks + 1, sizeof(*job->first_send));
+    for (uint32_t i = 0; i < ranks; i++) {
+        for (uint32_t k = 0; k < job->goal.rank[i].count; k++) {
+            const struct oche_goal_op op = oche_goal_op(&job->goal.rank[i], k);
+
+            if (op.type != OCHE_GOAL_SEND)
+                continue;
+            if (!check_send(job, i, k, most_bytes, error))
+                return false;
+            if (job->host_of[op.peer] == job->host_of[i])
+                continue;
+            if (count == room) {
+                room = room == 0 ? 1024 : 2 * room;
+                job->sends = realloc(job->sends, room * sizeof(*job->sends));
+                OCHE_GOT(job->sends != NULL);
+            }
+            job->sends[count++] = k;
+        }
+        if (count > MOST_MESSAGES)
+            return oche_fail(error, "more than %u messages between hosts", MOST_MESSAGES);
+        job->first_send[i + 1] = (uint32_t)count;
+    }
+    return true;
+}
+
+struct oche_job *oche_job_create(struct oche_goal *goal, uint32_t *host_of, uint32_t hosts,
+                                 const struct oche_job_params *params, uint64_t most_bytes,
+                                 struct oche_error *error)
+{
+    struct oche_job *job = make(1, sizeof(*job));
+
+    job->goal = *goal;
+    job->params = *params;
+    job->hosts = hosts;
+    job->host_of = host_of;
+    job->results = make(goal->ranks, sizeof(*job->results));
+    job->ways = make(goal->ranks, sizeof(struct oche_rank *));
+    for (uint32_t i = 0; i < goal->ranks; i++)
+        job->results[i].ended = OCHE_NEVER;
+    list_hosts(job);
+    if (list_sends(job, most_bytes, error))
+        return job;
+    oche_job_free(job);
+    return NULL;
+}
+
+void oche_job_free(struct oche_job *job)
+{
+    for (uint32_t i = 0; i < job->goal.ranks; i++)
+        if (job->ways[i] != NULL)
+            oche_rank_free(job->ways[i]);
+    oche_goal_close(&job->goal);
+    free(job->ways);
+    free(job->results);
+    free(job->host_of);
+    free(job->first_on);
+    free(job->on_host);
+    free(job->local_of);
+    free(job->first_send);
+    free(job->sends);
+    free(job);
+}
+
+void oche_jobs_free(struct oche_jobs *jobs)
+{
+    for (uint32_t i = 0; i < jobs->count; i++)
+        oche_job_free(jobs->list[i]);
+    free(jobs->list);
+    *jobs = (struct oche_jobs){.count = 0};
+}
+
+uint32_t oche_job_sender(const struct oche_job *job, uint32_t message)
+{
+    uint32_t low = 0, high = job->goal.ranks; /* ranks before `low` have only earlier messages */
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+
+        if (job->first_send[middle + 1] <= message)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t oche_job_message(const struct oche_job *job, uint32_t rank, uint32_t operation)
+{
+    uint32_t low = job->first_send[rank], high = job->first_send[rank + 1];
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+
+        if (job->sends[middle] < operation)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A job: a schedule whose ranks are programs on hosts. Its messages between hosts are numbered by
+ * rank and, of a rank, by their place in the schedule; each is a flow, and the numbers of a job's
+ * flows follow one another. Messages between ranks of one host do not use the network.
+ */
+#ifndef OCHE_SIM_GRAPH_JOB_H
+#define OCHE_SIM_GRAPH_JOB_H
+
+#include "sim/graph/goal.h"
+#include "sim/graph/rank.h"
+
+/* How ranks run and send. */
+struct oche_job_params {
+    oche_time start; /* when all ranks begin */
+    oche_time
+        overhead; /* of a rank's cpu, for each send, and for each receive that has a message */
+    uint64_t local_bps;      /* rate of messages between ranks of a host */
+    oche_time local_latency; /* and what such a message takes besides */
+    uint32_t channels;       /* queue pairs of each pair of ranks, which its messages use in turn */
+    bool acknowledged;       /* a send ends when it is acknowledged; false: when it is posted */
+};
+
+/* What has become of a rank. Written by its host. */
+struct oche_job_rank {
+    oche_time ended; /* its last operation; OCHE_NEVER: it has not */
+    oche_time busy;  /* time in calculations and overhead, of all its cpus */
+};
+
+struct oche_job {
+    struct oche_goal goal; /* the job's own */
+    struct oche_job_params params;
+    uint32_t workload; /* index in the scenario's list */
+    uint32_t hosts;    /* of the network */
+    uint32_t *host_of; /* by rank */
+    /* The ranks of a host are on_host[first_on[host] … first_on[host + 1]), in rising order. */
+    uint32_t *first_on, *on_host;
+    uint32_t *local_of;  /* by rank: its place among those of its host */
+    uint32_t local_most; /* ranks of the host that has most */
+    /* The messages of a rank are first_send[rank] … first_send[rank + 1]. */
+    uint32_t *first_send;
+    uint32_t *sends;               /* by message: the number of its operation */
+    uint32_t first_flow;           /* the flow of message 0 */
+    struct oche_job_rank *results; /* by rank */
+    struct oche_rank **ways;       /* by rank; NULL: no host here runs it */
+};
+
+struct oche_jobs {
+    struct oche_job **list; /* malloc'd */
+    uint32_t count;
+};
+
+/*
+ * Makes a job of a schedule, which it takes over, and of the host of each rank (malloc'd, taken
+ * over). Returns NULL, with an error, if a message is longer than a flow may be or there are too
+ * many; then the schedule is closed.
+ */
+struct oche_job *oche_job_create(struct oche_goal *goal, uint32_t *host_of, uint32_t hosts,
+                                 const struct oche_job_params *params, uint64_t most_bytes,
+                                 struct oche_error *error);
+void oche_job_free(struct oche_job *job);
+void oche_jobs_free(struct oche_jobs *jobs);
+
+/* Returns how many messages the rank sends to other hosts. */
+static inline uint32_t oche_job_messages(const struct oche_job *job, uint32_t rank)
+{
+    return job->first_send[rank + 1] - job->first_send[rank];
+}
+/* Returns the rank that sends the message. */
+uint32_t oche_job_sender(const struct oche_job *job, uint32_t message);
+/* Returns the message of a send to another host. */
+uint32_t oche_job_message(const struct oche_job *job, uint32_t rank, uint32_t operation);
+
+#endif
