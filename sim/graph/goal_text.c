@@ -24,23 +24,9 @@
 #include "core/random.h"
 #include "params/input_file.h"
 #include "params/text_input.h"
-#include "sim/graph/goal.h"
+#include "sim/graph/goal_write.h"
 
 #define NONE UINT32_MAX
-
-/* An operation of the rank that is being read. */
-struct op {
-    uint64_t size;
-    uint32_t peer, tag, dependencies;
-    uint32_t ends, starts; /* how many wait for its end, and for its start */
-    uint8_t type, cpu, nic;
-};
-
-/* `after` waits for `before`: for its end, or only for its start. */
-struct edge {
-    uint32_t before, after;
-    bool start;
-};
 
 struct label {
     const char *name; /* in the text */
@@ -50,18 +36,13 @@ struct label {
 
 struct reader {
     struct oche_text_input input;
-    FILE *out;
-    uint64_t written;     /* bytes behind the cookie */
+    struct oche_goal_writer *out;
     uint32_t ranks, rank; /* rank: of the block that is being read, or NONE */
     unsigned rank_line;
-    uint8_t *seen; /* by rank: its block was read */
-    uint64_t (*places)[2];
-    unsigned cpus, nics;
-    bool comment; /* within one that goes on over lines */
-    struct op *ops;
-    struct edge *edges;
+    uint8_t *seen;        /* by rank: its block was read */
+    bool comment;         /* within one that goes on over lines */
     struct label *labels; /* a hash table; op NONE: free */
-    uint32_t op_count, op_room, edge_count, edge_room, label_count, label_size;
+    uint32_t label_count, label_size;
 };
 
 #define fail(reader, ...) oche_text_fail(&(reader)->input, __VA_ARGS__)
@@ -220,7 +201,7 @@ static bool take_label(struct reader *reader, char **at, uint32_t *op)
 
 /* ---- lines ---- */
 
-static bool take_options(struct reader *reader, char **at, struct op *op)
+static bool take_options(struct reader *reader, char **at, struct oche_goal_op *op)
 {
     uint64_t number;
 
@@ -243,13 +224,11 @@ static bool take_options(struct reader *reader, char **at, struct op *op)
                     oche_goal_type_name(op->type),
                     op->type == OCHE_GOAL_CALC ? "cpu may follow"
                                                : "tag, cpu and nic may follow, in this order");
-    reader->cpus = op->cpu >= reader->cpus ? op->cpu + 1U : reader->cpus;
-    reader->nics = op->nic >= reader->nics ? op->nic + 1U : reader->nics;
     return true;
 }
 
 /* Takes what follows send or recv: "65536b to 1". */
-static bool take_message(struct reader *reader, char **at, struct op *op)
+static bool take_message(struct reader *reader, char **at, struct oche_goal_op *op)
 {
     const bool sends = op->type == OCHE_GOAL_SEND;
 
@@ -274,7 +253,7 @@ static bool take_message(struct reader *reader, char **at, struct op *op)
 
 static bool read_op(struct reader *reader, char **at, uint8_t type)
 {
-    struct op op = {.type = type};
+    struct oche_goal_op op = {.type = type};
 
     if (type == OCHE_GOAL_CALC ? !take_number(reader, at, "calc", UINT64_MAX / 1000, &op.size)
                                : !take_message(reader, at, &op))
@@ -283,12 +262,7 @@ static bool read_op(struct reader *reader, char **at, uint8_t type)
         return false;
     if (type == OCHE_GOAL_SEND && op.tag == OCHE_GOAL_ANY)
         return fail(reader, "a send has one tag; only recv takes any, -1");
-    if (reader->op_count == reader->op_room) {
-        reader->op_room = reader->op_room == 0 ? 1024 : 2 * reader->op_room;
-        reader->ops = realloc(reader->ops, reader->op_room * sizeof(*reader->ops));
-        OCHE_GOT(reader->ops != NULL);
-    }
-    reader->ops[reader->op_count++] = op;
+    oche_goal_write_op(reader->out, &op);
     return true;
 }
 
@@ -296,29 +270,19 @@ static bool read_op(struct reader *reader, char **at, uint8_t type)
 static bool read_edge(struct reader *reader, char **at, uint32_t after)
 {
     const bool start = take_word(at, "irequires");
-    struct edge edge = {.after = after, .start = start};
+    uint32_t before;
 
     if (!start && !take_word(at, "requires"))
         return fail(reader, "\"%.20s\" is not known; send, recv, calc, requires, irequires are",
                     *at);
-    if (!take_label(reader, at, &edge.before))
+    if (!take_label(reader, at, &before))
         return false;
     skip_blanks(at);
     if (**at != '\0')
         return fail(reader, "\"%.20s\" is behind a dependency; one a line", *at);
-    if (edge.before == edge.after)
+    if (before == after)
         return fail(reader, "an operation waits for itself");
-    if (reader->edge_count == reader->edge_room) {
-        reader->edge_room = reader->edge_room == 0 ? 1024 : 2 * reader->edge_room;
-        reader->edges = realloc(reader->edges, reader->edge_room * sizeof(*reader->edges));
-        OCHE_GOT(reader->edges != NULL);
-    }
-    reader->edges[reader->edge_count++] = edge;
-    reader->ops[edge.after].dependencies++;
-    if (start)
-        reader->ops[edge.before].starts++;
-    else
-        reader->ops[edge.before].ends++;
+    oche_goal_write_edge(reader->out, after, before, start);
     return true;
 }
 
@@ -343,7 +307,7 @@ static bool read_line(struct reader *reader, char *line)
 
     skip_blanks(&behind);
     if (length > 0 && *behind == ':') {
-        if (!add_label(reader, line, length, reader->op_count))
+        if (!add_label(reader, line, length, oche_goal_write_count(reader->out)))
             return false;
         at = behind + 1;
         if (starts_op(&at, &type))
@@ -353,103 +317,6 @@ static bool read_line(struct reader *reader, char *line)
     if (starts_op(&at, &type))
         return read_op(reader, &at, type);
     return take_label(reader, &at, &after) && read_edge(reader, &at, after);
-}
-
-/* ---- the binary form ---- */
-
-static void put32(struct reader *reader, uint64_t value)
-{
-    const uint8_t bytes[4] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16),
-                              (uint8_t)(value >> 24)};
-
-    fwrite(bytes, 1, sizeof(bytes), reader->out);
-    reader->written += sizeof(bytes);
-}
-
-static void put64(struct reader *reader, uint64_t value)
-{
-    put32(reader, value & UINT32_MAX);
-    put32(reader, value >> 32);
-}
-
-static void put8(struct reader *reader, unsigned value)
-{
-    fputc((int)value, reader->out);
-    reader->written++;
-}
-
-static void put_op(struct reader *reader, const struct op *op, uint32_t first)
-{
-    put32(reader, op->dependencies);
-    put8(reader, op->type);
-    put32(reader, op->peer);
-    put64(reader, op->size);
-    put32(reader, op->tag);
-    put8(reader, op->cpu);
-    put8(reader, op->nic);
-    put32(reader, op->ends);
-    put32(reader, first);
-    put32(reader, op->starts);
-    put32(reader, first + op->ends);
-}
-
-/* Writes the successors: of each operation those of its end, then those of its start. */
-static void put_successors(struct reader *reader)
-{
-    uint32_t *first = malloc((2 * (size_t)reader->op_count + 1) * sizeof(*first));
-    uint32_t *list = malloc(((size_t)reader->edge_count + 1) * sizeof(*list));
-    uint32_t next = 0;
-
-    OCHE_GOT(first != NULL && list != NULL);
-    for (uint32_t i = 0; i < reader->op_count; i++) {
-        first[2 * i] = next;
-        first[2 * i + 1] = next + reader->ops[i].ends;
-        next += reader->ops[i].ends + reader->ops[i].starts;
-    }
-    for (uint32_t i = 0; i < reader->edge_count; i++) {
-        const struct edge *edge = &reader->edges[i];
-
-        list[first[2 * edge->before + edge->start]++] = edge->after;
-    }
-    for (uint32_t i = 0; i < reader->edge_count; i++)
-        put32(reader, list[i]);
-    free(first);
-    free(list);
-}
-
-/* Writes the block of the rank that was read. */
-static void put_rank(struct reader *reader)
-{
-    uint32_t roots = 0, first = 0;
-
-    reader->places[reader->rank][0] = reader->written;
-    for (uint32_t i = 0; i < reader->op_count; i++)
-        roots += reader->ops[i].dependencies == 0;
-    put32(reader, reader->op_count);
-    put32(reader, roots);
-    for (uint32_t i = 0; i < reader->op_count; i++)
-        if (reader->ops[i].dependencies == 0)
-            put32(reader, i);
-    for (uint32_t i = 0; i < reader->op_count; i++) {
-        put_op(reader, &reader->ops[i], first);
-        first += reader->ops[i].ends + reader->ops[i].starts;
-    }
-    put_successors(reader);
-    reader->places[reader->rank][1] = reader->written;
-}
-
-/* Writes the head. The first time it only takes the room that it needs. */
-static void put_head(struct reader *reader)
-{
-    put64(reader, OCHE_GOAL_COOKIE);
-    reader->written = 0; /* places count from behind the cookie */
-    put32(reader, reader->ranks);
-    put8(reader, reader->cpus - 1);
-    put8(reader, reader->nics - 1);
-    for (uint32_t i = 0; i < reader->ranks; i++) {
-        put64(reader, reader->places[i][0]);
-        put64(reader, reader->places[i][1]);
-    }
 }
 
 /* ---- blocks ---- */
@@ -505,7 +372,6 @@ static bool begin_rank(struct reader *reader, char *line)
     reader->rank = (uint32_t)number;
     reader->rank_line = reader->input.line;
     reader->seen[number] = 1;
-    reader->op_count = reader->edge_count = 0;
     forget_labels(reader);
     clear_labels(reader, 1024);
     return true;
@@ -514,6 +380,7 @@ static bool begin_rank(struct reader *reader, char *line)
 static bool read_count(struct reader *reader)
 {
     char *line = next_line(reader);
+    struct oche_error why;
     uint64_t number;
 
     if (line == NULL || !take_word(&line, "num_ranks"))
@@ -524,9 +391,9 @@ static bool read_count(struct reader *reader)
         return fail(reader, "num_ranks: 0; at least 1");
     reader->ranks = (uint32_t)number;
     reader->seen = calloc(reader->ranks, 1);
-    reader->places = calloc(reader->ranks, sizeof(*reader->places));
-    OCHE_GOT(reader->seen != NULL && reader->places != NULL);
-    return true;
+    OCHE_GOT(reader->seen != NULL);
+    reader->out = oche_goal_write_begin(reader->ranks, &why);
+    return reader->out != NULL || fail(reader, "%s", why.text);
 }
 
 static bool read_blocks(struct reader *reader)
@@ -538,7 +405,7 @@ static bool read_blocks(struct reader *reader)
             if (!begin_rank(reader, line))
                 return false;
         } else if (strcmp(line, "}") == 0) {
-            put_rank(reader);
+            oche_goal_write_rank(reader->out, reader->rank);
             reader->rank = NONE;
         } else if (!read_line(reader, line)) {
             return false;
@@ -547,23 +414,6 @@ static bool read_blocks(struct reader *reader)
     if (reader->rank != NONE)
         return fail(reader, "the block of rank %u, in line %u, does not end", reader->rank,
                     reader->rank_line);
-    for (reader->rank = 0; reader->rank < reader->ranks; reader->rank++) {
-        reader->op_count = reader->edge_count = 0;
-        if (!reader->seen[reader->rank])
-            put_rank(reader); /* it has nothing to do */
-    }
-    return true;
-}
-
-static bool read_all(struct reader *reader)
-{
-    if (!read_count(reader))
-        return false;
-    put_head(reader);
-    if (!read_blocks(reader))
-        return false;
-    rewind(reader->out);
-    put_head(reader);
     return true;
 }
 
@@ -573,33 +423,25 @@ static void release(struct reader *reader)
 {
     forget_labels(reader);
     free(reader->labels);
-    free(reader->ops);
-    free(reader->edges);
     free(reader->seen);
-    free(reader->places);
 }
 
 /* Translates the text. Returns the descriptor of the binary form, or -1. */
 static int translate(const char *path, const char *text, size_t bytes, struct oche_error *error)
 {
-    struct reader reader = {.rank = NONE, .cpus = 1, .nics = 1};
+    struct reader reader = {.rank = NONE};
+    struct oche_error why;
     int file = -1;
 
     if (!oche_text_begin(&reader.input, path, text, bytes, error))
         return -1;
-    reader.out = tmpfile();
-    if (reader.out == NULL) {
-        oche_fail(error, "%s: no temporary file can be made: %s", path, strerror(errno));
-    } else {
-        clear_labels(&reader, 1024);
-        if (read_all(&reader)) {
-            if (fflush(reader.out) != 0 || ferror(reader.out))
-                oche_fail(error, "%s: the temporary file cannot be written: %s", path,
-                          strerror(errno));
-            else
-                file = dup(fileno(reader.out));
-        }
-        fclose(reader.out);
+    clear_labels(&reader, 1024);
+    if (read_count(&reader) && read_blocks(&reader)) {
+        file = oche_goal_write_end(reader.out, &why);
+        if (file < 0)
+            oche_fail(error, "%s: %s", path, why.text);
+    } else if (reader.out != NULL) {
+        oche_goal_write_abort(reader.out);
     }
     release(&reader);
     oche_text_end(&reader.input);
