@@ -59,7 +59,8 @@ static bool add_sources(struct oche_job *job, const struct oche_workload_facts *
     return true;
 }
 
-bool oche_workload_add_job(struct oche_goal *goal, const struct oche_job_settings *settings,
+bool oche_workload_add_job(struct oche_goal *goal, const struct oche_job_repeats *repeats,
+                           const struct oche_job_settings *settings,
                            const struct oche_workload_facts *facts, struct oche_flow_list *list,
                            struct oche_error *error)
 {
@@ -78,9 +79,11 @@ bool oche_workload_add_job(struct oche_goal *goal, const struct oche_job_setting
         !oche_workload_starts(settings->start, facts, error) ||
         (host_of = oche_place_ranks(&settings->place, goal->ranks, facts, error)) == NULL) {
         oche_goal_close(goal);
+        free(repeats != NULL ? repeats->ends : NULL);
         return false;
     }
-    job = oche_job_create(goal, host_of, facts->host_count, &params, OCHE_MAX_FLOW_BYTES, error);
+    job = oche_job_create(goal, host_of, facts->host_count, &params, repeats, OCHE_MAX_FLOW_BYTES,
+                          error);
     if (job == NULL)
         return false;
     job->workload = facts->number;

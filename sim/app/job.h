@@ -17,8 +17,8 @@ struct oche_job_settings {
 };
 extern const char *const oche_send_ends_names[];
 
-/* `type` begins with a member `job`, of struct oche_job_settings; `ends`: when a send ends. */
-#define OCHE_PARAM_JOB(type, ends)                                                                 \
+/* `type` has a member `job`, of struct oche_job_settings. */
+#define OCHE_PARAM_JOB(type)                                                                       \
     {OCHE_PARAM_AS("placement", struct type, job.place.placement),                                 \
      OCHE_IS_CHOICE(OCHE_PLACE_PACKED, oche_placement_names), .where = "workloads.md#jobs",        \
      .help =                                                                                       \
@@ -44,7 +44,7 @@ extern const char *const oche_send_ends_names[];
          .where = "workloads.md#jobs",                                                             \
          .help = "time of a rank's cpu for each send and each receive (LogGOPS: o)"},              \
         {OCHE_PARAM_AS("send_ends", struct type, job.send_ends),                                   \
-         OCHE_IS_CHOICE(ends, oche_send_ends_names), .where = "workloads.md#jobs",                 \
+         OCHE_IS_CHOICE(0, oche_send_ends_names), .where = "workloads.md#jobs",                    \
          .help = "when a send is over for what waits for it: posted, as in LogGOPSim, or "         \
                  "acknowledged"},                                                                  \
         {OCHE_PARAM_AS("channels", struct type, job.channels), OCHE_IS_COUNT(1, 1, 64),            \
@@ -68,10 +68,11 @@ extern const char *const oche_send_ends_names[];
 extern const char *const oche_job_verb_names[];
 
 /*
- * Adds a job that runs a schedule, which it takes over. Returns false, with an error, if the ranks
- * or messages do not fit.
+ * Adds a job that runs a schedule, which it takes over, with the `ends` of `repeats` (NULL: none).
+ * Returns false, with an error, if the ranks or messages do not fit.
  */
-bool oche_workload_add_job(struct oche_goal *goal, const struct oche_job_settings *settings,
+bool oche_workload_add_job(struct oche_goal *goal, const struct oche_job_repeats *repeats,
+                           const struct oche_job_settings *settings,
                            const struct oche_workload_facts *facts, struct oche_flow_list *list,
                            struct oche_error *error);
 

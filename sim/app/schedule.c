@@ -11,7 +11,7 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct schedule, file), OCHE_IS_TEXT, .where = "workloads.md#schedules",
      .help = "path of a GOAL schedule, text or binary: what each rank sends, receives and "
              "calculates, and what waits for what"},
-    OCHE_PARAM_JOB(schedule, 0),
+    OCHE_PARAM_JOB(schedule),
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct schedule);
 
@@ -24,7 +24,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     if (p->file == NULL || *p->file == '\0')
         return oche_fail(error, "file: not given; the path of a GOAL schedule");
     return oche_goal_open(&goal, p->file, error) &&
-           oche_workload_add_job(&goal, &p->job, facts, list, error);
+           oche_workload_add_job(&goal, NULL, &p->job, facts, list, error);
 }
 
 const struct oche_workload_type oche_workload_schedule = {

@@ -277,7 +277,6 @@ bool oche_goal_open(struct oche_goal *goal, const char *path, struct oche_error 
     char shown[OCHE_ERROR_BYTES / 2];
     int file = oche_input_open(path, &why);
 
-    *goal = (struct oche_goal){.bytes = NULL};
     oche_printable(path, shown, sizeof(shown));
     if (file < 0)
         return oche_fail(error, "%s: %s", shown, why.text);
@@ -287,11 +286,16 @@ bool oche_goal_open(struct oche_goal *goal, const char *path, struct oche_error 
         if (file < 0)
             return false;
     }
-    if (!map(goal, file, shown, error) || !read_head(goal, shown, error)) {
-        oche_goal_close(goal);
-        return false;
-    }
-    return true;
+    return oche_goal_adopt(goal, file, shown, error);
+}
+
+bool oche_goal_adopt(struct oche_goal *goal, int file, const char *name, struct oche_error *error)
+{
+    *goal = (struct oche_goal){.bytes = NULL};
+    if (map(goal, file, name, error) && read_head(goal, name, error))
+        return true;
+    oche_goal_close(goal);
+    return false;
 }
 
 void oche_goal_close(struct oche_goal *goal)

@@ -50,6 +50,11 @@ struct oche_goal {
  * there is nothing to close.
  */
 bool oche_goal_open(struct oche_goal *goal, const char *path, struct oche_error *error);
+/*
+ * The same of a binary schedule in an open file, which is closed, such as oche_goal_write_end
+ * returns; `name` is for errors.
+ */
+bool oche_goal_adopt(struct oche_goal *goal, int file, const char *name, struct oche_error *error);
 void oche_goal_close(struct oche_goal *goal);
 
 /* Returns operation `number` of the rank. */

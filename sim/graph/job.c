@@ -79,7 +79,8 @@ static bool list_sends(struct oche_job *job, uint64_t most_bytes, struct oche_er
 }
 
 struct oche_job *oche_job_create(struct oche_goal *goal, uint32_t *host_of, uint32_t hosts,
-                                 const struct oche_job_params *params, uint64_t most_bytes,
+                                 const struct oche_job_params *params,
+                                 const struct oche_job_repeats *repeats, uint64_t most_bytes,
                                  struct oche_error *error)
 {
     struct oche_job *job = make(1, sizeof(*job));
@@ -92,6 +93,11 @@ struct oche_job *oche_job_create(struct oche_goal *goal, uint32_t *host_of, uint
     job->ways = make(goal->ranks, sizeof(struct oche_rank *));
     for (uint32_t i = 0; i < goal->ranks; i++)
         job->results[i].ended = OCHE_NEVER;
+    if (repeats != NULL)
+        job->repeats = *repeats;
+    job->ended = make((size_t)goal->ranks * job->repeats.count, sizeof(*job->ended));
+    for (size_t i = 0; i < (size_t)goal->ranks * job->repeats.count; i++)
+        job->ended[i] = OCHE_NEVER;
     list_hosts(job);
     if (list_sends(job, most_bytes, error))
         return job;
@@ -107,6 +113,8 @@ void oche_job_free(struct oche_job *job)
     oche_goal_close(&job->goal);
     free(job->ways);
     free(job->results);
+    free(job->repeats.ends);
+    free(job->ended);
     free(job->host_of);
     free(job->first_on);
     free(job->on_host);

@@ -27,8 +27,19 @@ struct oche_job_rank {
     oche_time busy;  /* time in calculations and overhead, of all its cpus */
 };
 
+/* What a job does, if it is a collective operation, and how often. */
+struct oche_job_repeats {
+    char title[64];    /* "all_reduce by ring"; "": it is not one */
+    uint64_t bytes;    /* of one operation */
+    double bus_factor; /* bus bandwidth over algorithm bandwidth */
+    uint32_t count;
+    uint32_t *ends; /* by rank and repetition: the operation that ends it; malloc'd */
+};
+
 struct oche_job {
     struct oche_goal goal; /* the job's own */
+    struct oche_job_repeats repeats;
+    oche_time *ended; /* by rank and repetition: when it ended; OCHE_NEVER: it has not */
     struct oche_job_params params;
     uint32_t workload; /* index in the scenario's list */
     uint32_t hosts;    /* of the network */
@@ -52,11 +63,13 @@ struct oche_jobs {
 
 /*
  * Makes a job of a schedule, which it takes over, and of the host of each rank (malloc'd, taken
- * over). Returns NULL, with an error, if a message is longer than a flow may be or there are too
- * many; then the schedule is closed.
+ * over). `repeats` (NULL: the job is no collective operation) is copied, with its `ends`. Returns
+ * NULL, with an error, if a message is longer than a flow may be or there are too many; then the
+ * schedule is closed.
  */
 struct oche_job *oche_job_create(struct oche_goal *goal, uint32_t *host_of, uint32_t hosts,
-                                 const struct oche_job_params *params, uint64_t most_bytes,
+                                 const struct oche_job_params *params,
+                                 const struct oche_job_repeats *repeats, uint64_t most_bytes,
                                  struct oche_error *error);
 void oche_job_free(struct oche_job *job);
 void oche_jobs_free(struct oche_jobs *jobs);

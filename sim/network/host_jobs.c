@@ -11,6 +11,7 @@
 struct program {
     struct oche_job *job;
     uint32_t rank;
+    uint32_t repeated; /* repetitions that have ended (struct oche_job_repeats) */
     struct oche_rank *way;
     oche_time *cpu_free;  /* by cpu: when it has done what it is to do */
     oche_time local_free; /* the same of its sends to other ranks of this host */
@@ -154,8 +155,21 @@ static void end_program(struct oche_host *host, const struct program *program, o
     host->shard->awaited_completed++;
 }
 
+/* Notes the end of a repetition. */
+static void note_end(struct program *program, uint32_t number, oche_time now)
+{
+    const struct oche_job *job = program->job;
+    const size_t at = (size_t)program->rank * job->repeats.count + program->repeated;
+
+    if (program->repeated == job->repeats.count || job->repeats.ends[at] != number)
+        return;
+    job->ended[at] = now;
+    program->repeated++;
+}
+
 static void end_op(struct oche_host *host, struct program *program, uint32_t number, oche_time now)
 {
+    note_end(program, number, now);
     oche_rank_ended(program->way, number);
     if (oche_rank_is_done(program->way))
         end_program(host, program, now);

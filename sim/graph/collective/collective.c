@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes schedules of collective operations, rank by rank; see collective.h. */
+#include "sim/graph/collective/collective.h"
+
+#include <stdlib.h>
+
+#include "params/error.h"
+#include "sim/graph/collective/steps.h"
+
+const char *const oche_collective_names[] = {"all_reduce", "all_gather", "reduce_scatter",
+                                             "broadcast",  "all_to_all", NULL};
+const char *const oche_algorithm_names[] = {"ring", "tree", "halving_doubling", "direct", NULL};
+
+static bool is_power_of_two(uint32_t number)
+{
+    return (number & (number - 1)) == 0;
+}
+
+const char *oche_collective_unfit(const struct oche_collective *collective)
+{
+    const enum oche_collective_operation operation = collective->operation;
+
+    switch (collective->algorithm) {
+    case OCHE_RING:
+        return operation == OCHE_ALL_TO_ALL ? "is not for all_to_all; direct is" : NULL;
+    case OCHE_TREE:
+        return operation != OCHE_ALL_REDUCE && operation != OCHE_BROADCAST
+                   ? "is for all_reduce and broadcast"
+                   : NULL;
+    case OCHE_HALVING_DOUBLING:
+        if (operation == OCHE_BROADCAST || operation == OCHE_ALL_TO_ALL)
+            return "is for all_reduce, all_gather and reduce_scatter";
+        return operation != OCHE_ALL_REDUCE && !is_power_of_two(collective->ranks)
+                   ? "needs a power of two of ranks, unless the operation is all_reduce"
+                   : NULL;
+    case OCHE_DIRECT:
+        return operation == OCHE_ALL_REDUCE || operation == OCHE_BROADCAST
+                   ? "is for all_to_all, all_gather and reduce_scatter"
+                   : NULL;
+    }
+    return NULL;
+}
+
+double oche_collective_bus_factor(const struct oche_collective *collective)
+{
+    const double part = (collective->ranks - 1.0) / collective->ranks;
+
+    switch (collective->operation) {
+    case OCHE_ALL_REDUCE:
+        return 2 * part;
+    case OCHE_BROADCAST:
+        return 1;
+    case OCHE_ALL_GATHER:
+    case OCHE_REDUCE_SCATTER:
+    case OCHE_ALL_TO_ALL:
+        return part;
+    }
+    return part;
+}
+
+/* ---- operations ---- */
+
+static uint32_t add(struct oche_steps *steps, const struct oche_goal_op *op)
+{
+    const uint32_t number = oche_goal_write_op(steps->writer, op);
+
+    if (number >= steps->room) {
+        steps->room = steps->room == 0 ? 1024 : 2 * steps->room;
+        steps->awaited = realloc(steps->awaited, steps->room * sizeof(*steps->awaited));
+        OCHE_GOT(steps->awaited != NULL);
+    }
+    steps->awaited[number] = false;
+    return number;
+}
+
+void oche_steps_wait(struct oche_steps *steps, uint32_t operation, uint32_t before)
+{
+    if (before == OCHE_NO_STEP)
+        return;
+    steps->awaited[before] = true;
+    oche_goal_write_edge(steps->writer, operation, before, false);
+}
+
+static uint32_t add_message(struct oche_steps *steps, const struct oche_goal_op *op, uint32_t after)
+{
+    const uint32_t number = add(steps, op);
+
+    oche_steps_wait(steps, number, after == OCHE_NO_STEP ? steps->begin : after);
+    return number;
+}
+
+uint32_t oche_steps_send(struct oche_steps *steps, uint32_t to, uint64_t bytes, uint32_t tag,
+                         uint32_t after)
+{
+    return add_message(
+        steps,
+        &(struct oche_goal_op){.type = OCHE_GOAL_SEND, .peer = to, .size = bytes, .tag = tag},
+        after);
+}
+
+uint32_t oche_steps_receive(struct oche_steps *steps, uint32_t from, uint64_t bytes, uint32_t tag,
+                            uint32_t after)
+{
+    return add_message(
+        steps,
+        &(struct oche_goal_op){.type = OCHE_GOAL_RECV, .peer = from, .size = bytes, .tag = tag},
+        after);
+}
+
+/* ---- ranks ---- */
+
+static void add_steps(struct oche_steps *steps)
+{
+    switch (steps->of->algorithm) {
+    case OCHE_RING:
+        oche_ring_steps(steps);
+        return;
+    case OCHE_TREE:
+        oche_tree_steps(steps);
+        return;
+    case OCHE_HALVING_DOUBLING:
+        oche_halving_doubling_steps(steps);
+        return;
+    case OCHE_DIRECT:
+        oche_direct_steps(steps);
+        return;
+    }
+}
+
+/* Adds a repetition behind operation `before`. Returns the operation that ends it. */
+static uint32_t add_repetition(struct oche_steps *steps, uint32_t before)
+{
+    const struct oche_goal_op compute = {.type = OCHE_GOAL_CALC, .size = steps->of->compute_ns};
+    const struct oche_goal_op nothing = {.type = OCHE_GOAL_CALC};
+    uint32_t end;
+
+    steps->begin = add(steps, &compute);
+    oche_steps_wait(steps, steps->begin, before);
+    if (steps->of->ranks > 1)
+        add_steps(steps);
+    end = add(steps, &nothing);
+    for (uint32_t i = steps->begin; i < end; i++)
+        if (!steps->awaited[i])
+            oche_steps_wait(steps, end, i);
+    return end;
+}
+
+bool oche_collective_make(const struct oche_collective *collective, struct oche_goal *goal,
+                          uint32_t **ends, struct oche_error *error)
+{
+    const uint32_t ranks = collective->ranks, repeat = collective->repeat;
+    struct oche_steps steps = {.of = collective, .writer = oche_goal_write_begin(ranks, error)};
+    uint32_t *parents[2] = {NULL, NULL};
+
+    if (steps.writer == NULL)
+        return false;
+    *ends = malloc((size_t)ranks * repeat * sizeof(**ends));
+    OCHE_GOT(*ends != NULL);
+    for (unsigned i = 0; i < 2; i++)
+        steps.parents[i] = parents[i] = oche_tree_parents(ranks, i);
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        uint32_t before = OCHE_NO_STEP;
+
+        steps.rank = rank;
+        for (uint32_t i = 0; i < repeat; i++)
+            before = (*ends)[(size_t)rank * repeat + i] = add_repetition(&steps, before);
+        oche_goal_write_rank(steps.writer, rank);
+    }
+    free(parents[0]);
+    free(parents[1]);
+    free(steps.awaited);
+    const int file = oche_goal_write_end(steps.writer, error);
+
+    if (file >= 0 && oche_goal_adopt(goal, file, "the collective's schedule", error))
+        return true;
+    free(*ends);
+    return false;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Collective operations as schedules (sim/graph/goal.h). Sizes are as NCCL's tests count them
+ * (NCCL tests, doc/PERFORMANCE.md): of n ranks,
+ *
+ *   all_reduce                  each rank has `bytes`, and gets their sum
+ *   all_gather, reduce_scatter  each rank has, or gets, a block of bytes / n
+ *   broadcast                   rank 0 has `bytes`
+ *   all_to_all                  each rank has a block of bytes / n for each rank
+ *
+ * Reductions themselves take no time.
+ */
+#ifndef OCHE_SIM_GRAPH_COLLECTIVE_H
+#define OCHE_SIM_GRAPH_COLLECTIVE_H
+
+#include "sim/graph/goal.h"
+
+enum oche_collective_operation {
+    OCHE_ALL_REDUCE,
+    OCHE_ALL_GATHER,
+    OCHE_REDUCE_SCATTER,
+    OCHE_BROADCAST,
+    OCHE_ALL_TO_ALL
+};
+extern const char *const oche_collective_names[];
+
+enum oche_collective_algorithm {
+    OCHE_RING,             /* blocks go from rank to rank; a broadcast is a chain */
+    OCHE_TREE,             /* two binary trees, each for half of the bytes */
+    OCHE_HALVING_DOUBLING, /* halves are exchanged with ranks ever nearer, then further away */
+    OCHE_DIRECT            /* each block goes to its rank at once */
+};
+extern const char *const oche_algorithm_names[];
+
+struct oche_collective {
+    enum oche_collective_operation operation;
+    enum oche_collective_algorithm algorithm;
+    uint32_t ranks;
+    uint64_t bytes;
+    uint32_t chunks;     /* a block (tree: half of the bytes) is as many messages, in a pipeline */
+    uint32_t window;     /* direct: blocks that a rank sends before it has got one; 0: all */
+    uint32_t repeat;     /* the operation, so many times one after the other */
+    uint64_t compute_ns; /* each rank calculates for so long before each of them */
+};
+
+/*
+ * Returns the end of a sentence that says why the operation cannot be done so ("needs …"), or NULL
+ * if it can.
+ */
+const char *oche_collective_unfit(const struct oche_collective *collective);
+
+/*
+ * Makes the schedule. *ends (malloc'd) gets, for each rank and repetition, the operation whose end
+ * is the repetition's: ends[rank * repeat + repetition]. Returns false, with an error, if there is
+ * no room for a temporary file.
+ */
+bool oche_collective_make(const struct oche_collective *collective, struct oche_goal *goal,
+                          uint32_t **ends, struct oche_error *error);
+
+/*
+ * Returns the bytes that a rank sends at least over the bytes of the operation: the factor by which
+ * bus bandwidth is larger than algorithm bandwidth (bytes over time).
+ */
+double oche_collective_bus_factor(const struct oche_collective *collective);
+
+#endif
