@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "cli/run/adapter_rows.h"
+#include "cli/run/jobs.h"
 #include "cli/run/scheme_rows.h"
 #include "lab/measures/metrics.h"
 #include "lab/measures/steady.h"
@@ -191,6 +192,7 @@ const struct oche_row oche_rows[] = {
     {LOAD, "goodput, all hosts", {"goodput"}, .only = has_goodput, .zero_tells = true},
     {LOAD, "Jain's index of flow goodputs", .text = jain},
 
+    {LIST, .draw = oche_job_rows},
     {LIST,
      "  ",
      {"flow.N.goodput"},

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/run/columns.h"
+#include "cli/run/jobs.h"
 #include "cli/run/metrics.h"
 #include "cli/run/notes.h"
 #include "cli/run/pathologies.h"
@@ -129,6 +130,7 @@ void oche_summary_print(const struct oche_outcome *outcome, bool all, FILE *out)
 
     print_setting(outcome, out);
     oche_print_stops(&outcome->pathologies, out);
+    oche_jobs_print(outcome, out);
     fputc('\n', out);
     oche_columns_print(&oche_size_columns, outcome, &shown, out);
     print_unmeasured(outcome, out);

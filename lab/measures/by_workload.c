@@ -205,7 +205,17 @@ void oche_by_workload_take(struct oche_by_workload *by, const struct oche_world 
         oche_sort_real(workload->round_trip.values, workload->round_trip.count);
         oche_sort_real(workload->fct.values, workload->fct.count);
         oche_sort_real(workload->failed_after.values, workload->failed_after.count);
+        oche_job_outcome_take(&workload->job, world, w);
     }
+}
+
+double oche_mean_of(const struct oche_sorted_values *values)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < values->count; i++)
+        sum += values->values[i];
+    return values->count > 0 ? sum / (double)values->count : NAN;
 }
 
 void oche_by_workload_free(struct oche_by_workload *by)
@@ -216,6 +226,7 @@ void oche_by_workload_free(struct oche_by_workload *by)
         free(by->workloads[w].round_trip.values);
         free(by->workloads[w].fct.values);
         free(by->workloads[w].failed_after.values);
+        oche_job_outcome_free(&by->workloads[w].job);
     }
     free(by->workloads);
     *by = (struct oche_by_workload){0};

@@ -6,13 +6,7 @@
 #ifndef OCHE_LAB_MEASURES_BY_WORKLOAD_H
 #define OCHE_LAB_MEASURES_BY_WORKLOAD_H
 
-#include "sim/world/world.h"
-
-/* One value per flow, or per pair of hosts, in ascending order; malloc'd. */
-struct oche_sorted_values {
-    double *values;
-    size_t count;
-};
+#include "lab/measures/jobs.h"
 
 struct oche_workload_outcome {
     const char *type; /* the workload's type: "incast"; not owned */
@@ -50,6 +44,7 @@ struct oche_workload_outcome {
     struct oche_sorted_values fct;
     /* Time from each flow's start to its failure, of flows that started after warm-up. */
     struct oche_sorted_values failed_after;
+    struct oche_job_outcome job;
 };
 
 struct oche_by_workload {
@@ -61,6 +56,9 @@ struct oche_by_workload {
 void oche_by_workload_take(struct oche_by_workload *by, const struct oche_world *world,
                            oche_time measured);
 void oche_by_workload_free(struct oche_by_workload *by);
+
+/* Returns the mean of the values; NAN: there are none. */
+double oche_mean_of(const struct oche_sorted_values *values);
 
 /*
  * Returns a flow's goodput in bytes per picosecond: payload that the receiver had in order, divided

@@ -285,6 +285,29 @@ const struct metric oche_metric_table[] = {
         "", "", WORKLOAD(round_trip)
     MEAN_P10_P50_P90(ROUND_TRIP),
     P99_MAX(ROUND_TRIP),
+    {"workload.N.ranks", COUNT, OF_WORKLOAD, FROM(REAL, WORKLOAD(job.ranks)),
+     "ranks of the job that workload entry N is"},
+    {"workload.N.ranks_done", COUNT, OF_WORKLOAD, FROM(REAL, WORKLOAD(job.ranks_done)),
+     "of these, ranks that have done all their operations"},
+    {"workload.N.time", SECONDS, OF_WORKLOAD, FROM(REAL, WORKLOAD(job.time_s)),
+     "time from the begin of the job's ranks to the end of the last one"},
+    MEAN_P50_P90_P99_MAX("workload.N.busy", SECONDS, OF_WORKLOAD, false,
+                         "time in which a rank of job N calculates, sends or receives",
+                         " over ranks", " of all ranks", WORKLOAD(job.busy)),
+    MEAN_P50_P90_P99_MAX(
+        "workload.N.exposed", SECONDS, OF_WORKLOAD, false,
+        "time until a rank of job N ends in which it does nothing of that but wait "
+        "(exposed communication)",
+        " over ranks", " of all ranks", WORKLOAD(job.exposed)),
+    MEAN_P50_P90_P99_MAX("workload.N.repetition", SECONDS, OF_WORKLOAD, false,
+                         "time of a repetition of collective operation N, until all ranks have it",
+                         " over repetitions", " of all repetitions", WORKLOAD(job.repetition)),
+    {"workload.N.algorithm_bandwidth", BPS, OF_WORKLOAD, FROM(REAL, WORKLOAD(job.algorithm_bps)),
+     "bytes of collective operation N over the mean time of a repetition without what is "
+     "calculated "
+     "before it"},
+    {"workload.N.bus_bandwidth", BPS, OF_WORKLOAD, FROM(REAL, WORKLOAD(job.bus_bps)),
+     "that, times what each rank sends at least over the operation's bytes (NCCL's definition)"},
     {"flow.N.rate", BPS, OF_RATED, FROM(REAL, EACH(by_rate.flow_rate)),
      "payload of flow N (from 0) delivered in the measured time, over that time; like rate_gap and "
      "convergence it needs measure.interval and at most 64 flows, and is meant for flows that do "

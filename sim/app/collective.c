@@ -67,7 +67,9 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
         .window = (uint32_t)p->window,
         .repeat = (uint32_t)p->repeat,
         .compute_ns = p->compute / OCHE_NS};
-    struct oche_job_repeats repeats = {.bytes = p->bytes, .count = (uint32_t)p->repeat};
+    struct oche_job_repeats repeats = {.bytes = p->bytes,
+                                       .compute = collective.compute_ns * OCHE_NS,
+                                       .count = (uint32_t)p->repeat};
     const char *unfit = oche_collective_unfit(&collective);
     struct oche_goal goal;
 

@@ -132,6 +132,49 @@ void oche_jobs_free(struct oche_jobs *jobs)
     *jobs = (struct oche_jobs){.count = 0};
 }
 
+void oche_job_finish(struct oche_job *job)
+{
+    for (uint32_t i = 0; i < job->goal.ranks; i++) {
+        struct oche_job_rank *result = &job->results[i];
+        const struct oche_match *match;
+
+        if (job->ways[i] == NULL)
+            continue;
+        match = oche_rank_match(job->ways[i]);
+        result->receives = oche_match_posted(match);
+        result->messages = oche_match_unexpected(match);
+        if (result->receives > 0)
+            result->receive = oche_match_first_posted(match).handle;
+        if (result->messages > 0) {
+            result->sender = oche_match_first_unexpected(match).source;
+            result->tag = oche_match_first_unexpected(match).tag;
+        }
+    }
+}
+
+struct oche_job_waits oche_job_waits(const struct oche_job *job)
+{
+    struct oche_job_waits waits = {.ranks = 0};
+
+    for (uint32_t i = 0; i < job->goal.ranks; i++) {
+        const struct oche_job_rank *result = &job->results[i];
+
+        waits.ranks += result->ended == OCHE_NEVER;
+        if (result->receives > 0 && waits.receives == 0) {
+            waits.receiver = i;
+            waits.operation = (uint32_t)result->receive;
+        }
+        if (result->messages > 0 && waits.messages == 0) {
+            waits.sender = (uint32_t)result->sender;
+            waits.target = i;
+            waits.tag = (uint32_t)result->tag;
+        }
+        waits.receives += result->receives;
+        waits.messages += result->messages;
+    }
+    return waits;
+}
+
 uint32_t oche_job_sender(const struct oche_job *job, uint32_t message)
 {
     uint32_t low = 0, high = job->goal.ranks; /* ranks before `low` have only earlier messages */

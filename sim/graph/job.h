@@ -25,12 +25,17 @@ struct oche_job_params {
 struct oche_job_rank {
     oche_time ended; /* its last operation; OCHE_NEVER: it has not */
     oche_time busy;  /* time in calculations and overhead, of all its cpus */
+    /* When the run is over, by oche_job_finish: what waits, and the first of each. */
+    uint64_t receives, messages;
+    uint64_t receive;     /* operation */
+    uint64_t sender, tag; /* of a message */
 };
 
 /* What a job does, if it is a collective operation, and how often. */
 struct oche_job_repeats {
     char title[64];    /* "all_reduce by ring"; "": it is not one */
     uint64_t bytes;    /* of one operation */
+    oche_time compute; /* of each rank before each repetition */
     double bus_factor; /* bus bandwidth over algorithm bandwidth */
     uint32_t count;
     uint32_t *ends; /* by rank and repetition: the operation that ends it; malloc'd */
@@ -73,6 +78,19 @@ struct oche_job *oche_job_create(struct oche_goal *goal, uint32_t *host_of, uint
                                  struct oche_error *error);
 void oche_job_free(struct oche_job *job);
 void oche_jobs_free(struct oche_jobs *jobs);
+
+/* What a job's ranks wait for. */
+struct oche_job_waits {
+    uint32_t ranks;    /* that have not ended */
+    uint64_t receives; /* that have no message; the first is `operation` of rank `receiver` */
+    uint32_t receiver, operation;
+    uint64_t messages; /* that have no receive; the first goes from `sender` to `target` */
+    uint32_t sender, target, tag;
+};
+/* To be called when the run is over: notes what waits at ranks that run in this process. */
+void oche_job_finish(struct oche_job *job);
+/* Returns what has been noted of all ranks. */
+struct oche_job_waits oche_job_waits(const struct oche_job *job);
 
 /* Returns how many messages the rank sends to other hosts. */
 static inline uint32_t oche_job_messages(const struct oche_job *job, uint32_t rank)

@@ -670,6 +670,11 @@ struct oche_world *oche_world_create(const struct oche_world_config *config,
     return world;
 }
 
+const struct oche_jobs *oche_world_jobs(const struct oche_world *world)
+{
+    return &world->jobs;
+}
+
 void oche_world_free(struct oche_world *world)
 {
     if (world == NULL)

@@ -152,6 +152,8 @@ struct oche_world_load {
 void oche_world_load(const struct oche_world *world, struct oche_world_load *load);
 /* Returns the bytes that each port has put on its link in that window, by number of the port. */
 const uint64_t *oche_world_load_line_bytes(const struct oche_world *world);
+/* Returns the jobs, and what has become of their ranks. */
+const struct oche_jobs *oche_world_jobs(const struct oche_world *world);
 /* True if a clock starts the workload's flows: it has a load of its own. */
 bool oche_world_is_open(const struct oche_world *world, uint32_t workload);
 /* Returns when the arrivals of such a workload stop first; OCHE_NEVER: with the run. */

@@ -367,7 +367,8 @@ static void tell_made(struct oche_world *world)
     uint64_t *made = oche_world_make(sources->count, sizeof(*made)), since = 0;
 
     for (uint32_t i = 0; i < sources->count; i++)
-        if (oche_world_has(world, oche_flow_poster(&sources->list[i].flow)))
+        if (sources->list[i].at == NULL &&
+            oche_world_has(world, oche_flow_poster(&sources->list[i].flow)))
             made[i] = sources->list[i].made;
     oche_ranks_sum(world->network.ranks, made, sources->count);
     for (uint32_t i = 0; world->network.ranks->rank == 0 && i < sources->count; i++) {
@@ -382,6 +383,9 @@ static void tell_made(struct oche_world *world)
         since = 0;
     }
     free(made);
+    for (uint32_t i = 0; i < sources->count; i++)
+        if (sources->list[i].at != NULL)
+            oche_world_tell_made_places(world, i);
 }
 
 /* ---- the rest ---- */
@@ -628,6 +632,7 @@ void oche_world_gather(struct oche_world *world)
     oche_ranks_sum(world->network.ranks, &world->arrivals.delivered_bytes, 1);
     world->gathered = make_gathered(world);
     tell_made(world);
+    oche_world_tell_jobs(world);
     gather(world, world->flows.connection_count, FLOWS, next_connection, put_connection,
            get_connection);
     gather(world, world->flows.count, FLOWS, next_flow, put_flow, get_flow);

@@ -71,4 +71,8 @@ uint64_t oche_world_read_arrived(const struct oche_world *world, uint32_t flow);
 void oche_world_gather(struct oche_world *world);
 void oche_world_gathered_free(struct oche_world *world);
 
+/* gather_jobs.c: for that. Tell what jobs' ranks have noted, and which flows a source has made. */
+void oche_world_tell_jobs(struct oche_world *world);
+void oche_world_tell_made_places(struct oche_world *world, uint32_t source);
+
 #endif

@@ -361,6 +361,8 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
         visit(&watcher);
     }
     oche_world_load_take(world);
+    for (uint32_t i = 0; i < world->jobs.count; i++)
+        oche_job_finish(world->jobs.list[i]);
     count_sent_again(world);
     oche_world_pauses_finish(world);
     watch_queues(world, false);

@@ -272,15 +272,22 @@ void oche_world_interrupt_by(struct oche_world *world, const volatile sig_atomic
 static void print_flows(const struct oche_world *world, FILE *out)
 {
     const struct oche_topology *topology = &world->topology;
-    uint64_t under_way = 0, named = 0, done = 0;
+    uint64_t under_way = 0, named = 0, done = 0, ranks = 0, ranks_left = 0;
 
     for (uint32_t s = 0; s < world->network.shard_count; s++)
         done += world->network.shards[s].awaited_completed;
     for (OCHE_EACH_MADE_FLOW(i, &world->flows))
         under_way += oche_world_is_under_way(world, i) && !world->flows.plan[i].beside;
+    for (uint32_t i = 0; i < world->jobs.count; i++) {
+        ranks += world->jobs.list[i]->goal.ranks;
+        ranks_left += oche_job_waits(world->jobs.list[i]).ranks;
+    }
+    if (ranks > 0)
+        fprintf(out, "%llu of %llu ranks have not come to their end; ",
+                (unsigned long long)ranks_left, (unsigned long long)ranks);
     fprintf(out, "%llu of %llu flows have not arrived, %llu of them under way",
-            (unsigned long long)(world->awaited - done), (unsigned long long)world->awaited,
-            (unsigned long long)under_way);
+            (unsigned long long)(world->awaited - done - ranks_left),
+            (unsigned long long)(world->awaited - ranks), (unsigned long long)under_way);
     for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
         const struct oche_flow_plan *plan = &world->flows.plan[i];
 

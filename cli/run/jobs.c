@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/run/jobs.h"
+
+#include <math.h>
+
+#include "lab/measures/jobs.h"
+#include "lab/measures/metrics.h"
+#include "params/figures.h"
+
+static const struct oche_job_outcome *job_of(const struct oche_outcome *outcome, uint32_t workload)
+{
+    return workload < outcome->by_workload.count ? &outcome->by_workload.workloads[workload].job
+                                                 : NULL;
+}
+
+static const char *figure(const char *metric, double value, struct oche_figure *room)
+{
+    *room = oche_metric_figure(metric, value);
+    return room->text;
+}
+
+static void print_speed(const struct oche_job_outcome *job, FILE *out)
+{
+    struct oche_figure a, b, c;
+
+    if (isnan(job->bus_bps))
+        return;
+    if (job->what->count > 1)
+        fprintf(out, "; %s each",
+                figure("workload.N.repetition.mean", oche_mean_of(&job->repetition), &a));
+    fprintf(out, "; algorithm bandwidth %s, bus bandwidth %s",
+            figure("workload.N.algorithm_bandwidth", job->algorithm_bps, &b),
+            figure("workload.N.bus_bandwidth", job->bus_bps, &c));
+}
+
+static void print_waits(const struct oche_job_waits *waits, FILE *out)
+{
+    if (waits->receives > 0)
+        fprintf(out, "; %llu receives have no message, the first of them operation %u of rank %u",
+                (unsigned long long)waits->receives, waits->operation, waits->receiver);
+    if (waits->messages > 0)
+        fprintf(out,
+                "; %llu messages have no receive, the first of them from rank %u to rank %u with "
+                "tag %u",
+                (unsigned long long)waits->messages, waits->sender, waits->target, waits->tag);
+}
+
+static void print_job(const struct oche_outcome *outcome, uint32_t number, FILE *out)
+{
+    const struct oche_job_outcome *job = job_of(outcome, number);
+    const struct oche_job_repeats *what = job->what;
+    struct oche_figure a;
+
+    fprintf(out, "Job %u, ", number);
+    if (what->title[0] == '\0')
+        fprintf(out, "%s", outcome->by_workload.workloads[number].type);
+    else if (what->count == 1)
+        fprintf(out, "%s of %s", what->title, oche_figure_bytes(what->bytes).text);
+    else
+        fprintf(out, "%u times %s of %s", what->count, what->title,
+                oche_figure_bytes(what->bytes).text);
+    fprintf(out, ", %.0f ranks on %.0f hosts: ", job->ranks, job->hosts);
+    if (isnan(job->time_s)) {
+        fprintf(out, "%.0f of %.0f ranks came to their end", job->ranks_done, job->ranks);
+        print_waits(&job->waits, out);
+        fputs(".\n", out);
+        return;
+    }
+    fprintf(out, "%s", figure("workload.N.time", job->time_s, &a));
+    print_speed(job, out);
+    const double exposed = oche_mean_of(&job->exposed);
+
+    if (oche_mean_of(&job->busy) > 0)
+        fprintf(out, "; ranks wait %.0f %% of it", 100 * exposed / job->time_s);
+    fprintf(out, "; rank %u ends last", job->last);
+    print_waits(&job->waits, out);
+    fputs(".\n", out);
+}
+
+void oche_jobs_print(const struct oche_outcome *outcome, FILE *out)
+{
+    for (uint32_t i = 0; i < outcome->by_workload.count; i++)
+        if (outcome->by_workload.workloads[i].job.known)
+            print_job(outcome, i, out);
+}
+
+static void add_row(struct oche_table *table, const char *label, const char *metric, uint32_t which,
+                    const struct oche_outcome *outcomes, size_t count)
+{
+    bool known = false;
+
+    for (size_t i = 0; i < count; i++)
+        known |= which < outcomes[i].by_workload.count &&
+                 !isnan(oche_metric_value(&outcomes[i], metric, which));
+    if (!known)
+        return;
+    oche_table_cell(table, "%s", label);
+    for (size_t i = 0; i < count; i++)
+        oche_table_cell(
+            table, "%s",
+            oche_metric_figure(metric, which < outcomes[i].by_workload.count
+                                           ? oche_metric_value(&outcomes[i], metric, which)
+                                           : NAN)
+                .text);
+}
+
+bool oche_job_rows(struct oche_table *table, const struct oche_outcome *outcomes, size_t count,
+                   struct oche_rows_shown *shown, bool begun)
+{
+    (void)shown;
+    for (uint32_t which = 0; which < outcomes[0].by_workload.count; which++) {
+        char label[40];
+
+        if (!outcomes[0].by_workload.workloads[which].job.known)
+            continue;
+        if (!begun)
+            oche_table_rule(table);
+        begun = true;
+        snprintf(label, sizeof(label), "job %u, time", which);
+        add_row(table, label, "workload.N.time", which, outcomes, count);
+        add_row(table, "  ranks that came to their end", "workload.N.ranks_done", which, outcomes,
+                count);
+        add_row(table, "  bus bandwidth", "workload.N.bus_bandwidth", which, outcomes, count);
+        add_row(table, "  slowest repetition", "workload.N.repetition.max", which, outcomes, count);
+        add_row(table, "  a rank waits, mean", "workload.N.exposed.mean", which, outcomes, count);
+    }
+    return begun;
+}

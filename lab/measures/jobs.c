@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes what has become of jobs. */
+#include "lab/measures/jobs.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/measure/percentile.h"
+
+static double seconds(oche_time time)
+{
+    return (double)time / (double)OCHE_SEC;
+}
+
+static void make_room(struct oche_sorted_values *values, size_t count)
+{
+    values->values = malloc((count + 1) * sizeof(*values->values));
+    OCHE_GOT(values->values != NULL);
+}
+
+static void add(struct oche_sorted_values *values, double value)
+{
+    values->values[values->count++] = value;
+}
+
+static const struct oche_job *job_of(const struct oche_world *world, uint32_t number)
+{
+    const struct oche_jobs *jobs = oche_world_jobs(world);
+
+    for (uint32_t i = 0; i < jobs->count; i++)
+        if (jobs->list[i]->workload == number)
+            return jobs->list[i];
+    return NULL;
+}
+
+static void take_ranks(struct oche_job_outcome *outcome, const struct oche_job *job)
+{
+    const uint32_t ranks = job->goal.ranks;
+    oche_time last = 0;
+
+    make_room(&outcome->busy, ranks);
+    make_room(&outcome->exposed, ranks);
+    for (uint32_t i = 0; i < ranks; i++) {
+        const struct oche_job_rank *rank = &job->results[i];
+
+        if (rank->ended == OCHE_NEVER)
+            continue;
+        outcome->ranks_done++;
+        if (rank->ended > last) {
+            last = rank->ended;
+            outcome->last = i;
+        }
+        const double all = seconds(rank->ended - job->params.start), busy = seconds(rank->busy);
+
+        add(&outcome->busy, busy);
+        add(&outcome->exposed, all > busy ? all - busy : 0); /* several cpus may work at once */
+    }
+    if (outcome->ranks_done == ranks)
+        outcome->time_s = seconds(last - job->params.start);
+}
+
+/* Returns when all ranks have ended a repetition; OCHE_NEVER: they have not. */
+static oche_time end_of(const struct oche_job *job, uint32_t repetition)
+{
+    oche_time last = 0;
+
+    for (uint32_t i = 0; i < job->goal.ranks; i++)
+        last = oche_time_max(last, job->ended[(size_t)i * job->repeats.count + repetition]);
+    return last;
+}
+
+static void take_repetitions(struct oche_job_outcome *outcome, const struct oche_job *job)
+{
+    oche_time before = job->params.start;
+    double sum = 0;
+
+    make_room(&outcome->repetition, job->repeats.count);
+    for (uint32_t i = 0; i < job->repeats.count; i++) {
+        const oche_time end = end_of(job, i);
+
+        if (end == OCHE_NEVER)
+            break;
+        add(&outcome->repetition, seconds(end - before));
+        sum += seconds(end - before) - seconds(job->repeats.compute);
+        before = end;
+    }
+    if (outcome->repetition.count == 0 || sum <= 0)
+        return;
+    outcome->algorithm_bps =
+        8 * (double)job->repeats.bytes * (double)outcome->repetition.count / sum;
+    outcome->bus_bps = outcome->algorithm_bps * job->repeats.bus_factor;
+}
+
+static uint32_t hosts_of(const struct oche_job *job)
+{
+    uint32_t hosts = 0;
+
+    for (uint32_t i = 0; i < job->hosts; i++)
+        hosts += job->first_on[i + 1] > job->first_on[i];
+    return hosts;
+}
+
+void oche_job_outcome_take(struct oche_job_outcome *outcome, const struct oche_world *world,
+                           uint32_t number)
+{
+    const struct oche_job *job = job_of(world, number);
+
+    *outcome = (struct oche_job_outcome){.ranks = NAN,
+                                         .ranks_done = NAN,
+                                         .hosts = NAN,
+                                         .time_s = NAN,
+                                         .algorithm_bps = NAN,
+                                         .bus_bps = NAN};
+    if (job == NULL)
+        return;
+    outcome->known = true;
+    outcome->what = &job->repeats;
+    outcome->ranks = job->goal.ranks;
+    outcome->hosts = hosts_of(job);
+    outcome->ranks_done = 0;
+    outcome->waits = oche_job_waits(job);
+    take_ranks(outcome, job);
+    take_repetitions(outcome, job);
+    oche_sort_real(outcome->busy.values, outcome->busy.count);
+    oche_sort_real(outcome->exposed.values, outcome->exposed.count);
+    oche_sort_real(outcome->repetition.values, outcome->repetition.count);
+}
+
+void oche_job_outcome_free(struct oche_job_outcome *outcome)
+{
+    free(outcome->busy.values);
+    free(outcome->exposed.values);
+    free(outcome->repetition.values);
+}
