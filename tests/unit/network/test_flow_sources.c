@@ -294,13 +294,98 @@ static void reading_takes_no_memory(void **state)
     oche_flows_free(&flows);
 }
 
+/* A source whose flows are asked for by their places: sizes and receivers follow from these. */
+static void at_place(const struct oche_flow_source *source, uint32_t place,
+                     struct oche_flow_plan *plan)
+{
+    (void)source;
+    plan->bytes = 100 + place;
+    plan->dst = 1 + place % 5;
+    plan->channel = place % 2;
+}
+
+static void check_plan(const struct oche_flows *flows, uint32_t first, uint32_t place)
+{
+    const struct oche_flow_plan plan = oche_flows_plan(flows, first + place);
+    const struct oche_connection *connection = &flows->connections[plan.connection];
+
+    assert_int_equal(plan.bytes, 100 + place);
+    assert_int_equal(plan.dst, 1 + place % 5);
+    assert_int_equal(plan.start, OCHE_NEVER);
+    assert_int_equal(connection->src, 0);
+    assert_int_equal(connection->dst, plan.dst);
+}
+
+/* Flows of such a source are made in any order, beside those of others, by pair and channel. */
+static void at_any_place(enum oche_connections per)
+{
+    static const uint32_t order[] = {77, 0, 64, 63, 99, 5};
+    const struct oche_flow_source source = {
+        .at = at_place,
+        .count = 100,
+        .flow = {.dst = 1, .start = OCHE_NEVER, .then_same_source = OCHE_NO_FLOW, .workload = 2}};
+    struct oche_flow_list list = {.as_needed = true};
+    struct oche_flow_walk walk;
+    struct oche_flows flows;
+    struct oche_error error;
+    uint32_t before;
+
+    add(&list, &workloads[1], 0, OCHE_MS);
+    before = list.count;
+    assert_true(oche_flow_list_add_source(&list, &source));
+    add(&list, &workloads[3], 1, OCHE_MS);
+    if (!oche_flows_prepare(&flows, list.plan, list.count, &list.sources, HOSTS, per, &error))
+        fail_msg("%s", error.text);
+    for (uint32_t i = 0; i < 100; i++)
+        check_plan(&flows, before, i);
+    for (unsigned i = 0; i < OCHE_COUNT_OF(order); i++) {
+        assert_false(oche_flow_is_made(&flows, before + order[i]));
+        oche_flows_make_at(&flows, before + order[i]);
+        assert_true(oche_flow_is_made(&flows, before + order[i]));
+        check_plan(&flows, before, order[i]);
+    }
+    assert_int_equal(oche_flows_next_made(&flows, before), before);
+    assert_int_equal(oche_flows_next_made(&flows, before + 1), before + 5);
+    assert_int_equal(oche_flows_next_made(&flows, before + 6), before + 63);
+    assert_int_equal(oche_flows_next_made(&flows, before + 78), before + 99);
+    assert_int_equal(count_made(&flows), oche_flows_made(&flows));
+    /* Ten connections, each with ten flows; no other flow shares one. */
+    for (uint32_t i = 0; i < 100; i++) {
+        const uint32_t connection = oche_flows_plan(&flows, before + i).connection;
+
+        assert_int_equal(flows.connections[connection].count, 10);
+        assert_int_equal(connection, oche_flows_plan(&flows, before + (i + 10) % 100).connection);
+    }
+    walk = oche_flow_walk(&flows);
+    for (uint32_t i = 0; i < flows.count; i++) {
+        const struct oche_flow_plan *plan = oche_flow_walk_next(&walk);
+
+        assert_non_null(plan);
+        if (i - before < 100)
+            assert_int_equal(plan->bytes, 100 + i - before);
+    }
+    assert_null(oche_flow_walk_next(&walk));
+    oche_flows_free(&flows);
+}
+
+static void places_per_flow(void **state)
+{
+    (void)state;
+    at_any_place(OCHE_CONNECTION_PER_FLOW);
+}
+
+static void places_per_pair(void **state)
+{
+    (void)state;
+    at_any_place(OCHE_CONNECTION_PER_PAIR);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(connections_per_flow),
-        cmocka_unit_test(connections_per_pair),
-        cmocka_unit_test(connections_per_chain),
-        cmocka_unit_test(reading_takes_no_memory),
+        cmocka_unit_test(connections_per_flow),  cmocka_unit_test(connections_per_pair),
+        cmocka_unit_test(connections_per_chain), cmocka_unit_test(reading_takes_no_memory),
+        cmocka_unit_test(places_per_flow),       cmocka_unit_test(places_per_pair),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

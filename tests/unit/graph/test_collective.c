@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Generated collective operations: each schedule ends, each rank sends the bytes that its algorithm
+ * says, and nobody has a result before it can: what each receive stands for is followed through
+ * dependencies and messages as a set of ranks.
+ */
+#include <stdlib.h>
+
+#include "sim/graph/collective/collective.h"
+#include "sim/graph/rank.h"
+#include "tests/support/test.h"
+
+#define MOST_RANKS 64 /* a set of ranks is a word */
+
+/* A schedule on its way, all messages arriving at once. */
+struct world {
+    struct oche_goal goal;
+    uint32_t *ends;
+    struct oche_rank *ranks[MOST_RANKS];
+    uint64_t *known[MOST_RANKS]; /* by operation: ranks whose data it stands for */
+    uint64_t sent[MOST_RANKS];   /* bytes */
+};
+
+static void begin(struct world *world, const struct oche_collective *of)
+{
+    struct oche_error error;
+
+    if (!oche_collective_make(of, &world->goal, &world->ends, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(world->goal.ranks, of->ranks);
+    for (uint32_t i = 0; i < of->ranks; i++) {
+        world->ranks[i] = oche_rank_create(&world->goal.rank[i]);
+        world->known[i] = calloc(world->goal.rank[i].count, sizeof(uint64_t));
+        world->sent[i] = 0;
+        for (uint32_t k = 0; k < world->goal.rank[i].count; k++)
+            world->known[i][k] = UINT64_C(1) << i;
+    }
+}
+
+static void release(struct world *world)
+{
+    for (uint32_t i = 0; i < world->goal.ranks; i++) {
+        oche_rank_free(world->ranks[i]);
+        free(world->known[i]);
+    }
+    free(world->ends);
+    oche_goal_close(&world->goal);
+}
+
+/* The operation has ended: what waits for it knows what it knows. */
+static void end(struct world *world, uint32_t rank, uint32_t number)
+{
+    const struct oche_goal_rank *of = &world->goal.rank[rank];
+    const struct oche_goal_op op = oche_goal_op(of, number);
+
+    for (uint32_t i = 0; i < op.end_count; i++)
+        world->known[rank][oche_goal_successor(of, op.end_first + i)] |= world->known[rank][number];
+    oche_rank_started(world->ranks[rank], number);
+    oche_rank_ended(world->ranks[rank], number);
+}
+
+/* A message and its receive have met. Handles of messages: sender and operation. */
+static void meet(struct world *world, uint32_t handle, uint32_t receiver, uint32_t receive)
+{
+    const uint32_t sender = handle >> 24, send = handle & 0xffffff;
+    const struct oche_goal_op from = oche_goal_op(&world->goal.rank[sender], send);
+
+    assert_int_equal(from.size, oche_goal_op(&world->goal.rank[receiver], receive).size);
+    world->known[receiver][receive] |= world->known[sender][send];
+    end(world, receiver, receive);
+}
+
+static void do_op(struct world *world, uint32_t rank, uint32_t number)
+{
+    const struct oche_goal_op op = oche_goal_op(&world->goal.rank[rank], number);
+    const uint32_t handle = rank << 24 | number;
+    uint32_t other;
+
+    switch (op.type) {
+    case OCHE_GOAL_SEND:
+        world->sent[rank] += op.size;
+        other = oche_match_arrive(oche_rank_match(world->ranks[op.peer]), rank, op.tag, handle);
+        if (other != OCHE_NO_MATCH)
+            meet(world, handle, op.peer, other);
+        end(world, rank, number);
+        break;
+    case OCHE_GOAL_RECV:
+        other = oche_match_post(oche_rank_match(world->ranks[rank]), op.peer, op.tag, number);
+        if (other != OCHE_NO_MATCH)
+            meet(world, other, rank, number);
+        break;
+    default:
+        end(world, rank, number);
+    }
+}
+
+static void run(struct world *world)
+{
+    bool any = true;
+
+    while (any) {
+        any = false;
+        for (uint32_t i = 0; i < world->goal.ranks; i++) {
+            const uint32_t number = oche_rank_next(world->ranks[i]);
+
+            if (number == OCHE_NO_MATCH)
+                continue;
+            any = true;
+            do_op(world, i, number);
+        }
+    }
+    for (uint32_t i = 0; i < world->goal.ranks; i++) {
+        assert_true(oche_rank_is_done(world->ranks[i]));
+        assert_int_equal(oche_match_unexpected(oche_rank_match(world->ranks[i])), 0);
+    }
+}
+
+/* Returns the bytes that rank `rank` sends. */
+static uint64_t bytes_of(const struct oche_collective *of, uint32_t rank)
+{
+    const uint64_t bytes = of->bytes, n = of->ranks;
+    uint64_t halves = 0;
+
+    switch (of->algorithm) {
+    case OCHE_RING:
+        if (of->operation == OCHE_BROADCAST)
+            return rank + 1 < n ? bytes : 0;
+        return bytes / n * (n - 1) * (of->operation == OCHE_ALL_REDUCE ? 2 : 1);
+    case OCHE_HALVING_DOUBLING:
+        for (uint64_t half = 2; half <= n; half *= 2)
+            halves += bytes / half;
+        return of->operation == OCHE_ALL_REDUCE ? 2 * halves : halves;
+    case OCHE_DIRECT:
+        return bytes / n * (n - 1);
+    case OCHE_TREE:
+        break; /* see check_tree */
+    }
+    return 0;
+}
+
+/* All that a tree sends: each rank but the roots sends once up, and gets once from above. */
+static void check_tree(const struct world *world, const struct oche_collective *of)
+{
+    const uint64_t each = of->bytes * (of->ranks - 1);
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < of->ranks; i++) {
+        sum += world->sent[i];
+        assert_in_range(world->sent[i], 0, of->bytes / 2 * 4);
+    }
+    if (of->operation == OCHE_ALL_REDUCE)
+        assert_int_equal(sum, 2 * each);
+    else
+        assert_in_range(sum, each, each + of->bytes); /* and to the roots */
+}
+
+static void check(const struct oche_collective *of)
+{
+    const uint64_t all = of->ranks == MOST_RANKS ? UINT64_MAX : (UINT64_C(1) << of->ranks) - 1;
+    const bool folded = of->algorithm == OCHE_HALVING_DOUBLING && (of->ranks & (of->ranks - 1));
+    struct world world;
+
+    begin(&world, of);
+    run(&world);
+    for (uint32_t i = 0; i < of->ranks; i++) {
+        const struct oche_goal_rank *rank = &world.goal.rank[i];
+        const uint32_t last = world.ends[(size_t)i * of->repeat + of->repeat - 1];
+
+        assert_int_equal(last, rank->count - 1);
+        assert_true(of->operation == OCHE_BROADCAST ? world.known[i][last] & 1
+                                                    : world.known[i][last] == all);
+        if (of->algorithm != OCHE_TREE && !folded)
+            assert_int_equal(world.sent[i], of->repeat * bytes_of(of, i));
+        /* Each chunk of the result is whole, not only one of them. */
+        for (uint32_t k = 0; of->operation == OCHE_ALL_REDUCE && k < rank->count; k++) {
+            const struct oche_goal_op op = oche_goal_op(rank, k);
+
+            if (op.type == OCHE_GOAL_RECV && op.end_count == 1 &&
+                oche_goal_successor(rank, op.end_first) == last)
+                assert_true(world.known[i][k] == all);
+        }
+    }
+    if (of->algorithm == OCHE_TREE && of->repeat == 1)
+        check_tree(&world, of);
+    release(&world);
+}
+
+static void all_end(void **state)
+{
+    static const uint32_t chunks[] = {1, 2, 5}, repeats[] = {1, 3};
+    unsigned checked = 0;
+
+    (void)state;
+    for (unsigned a = 0; a < 4; a++)
+        for (unsigned o = 0; o < 5; o++)
+            for (uint32_t ranks = 2; ranks <= MOST_RANKS; ranks += ranks < 20 ? 1 : 11) {
+                struct oche_collective of = {.operation = o,
+                                             .algorithm = a,
+                                             .ranks = ranks,
+                                             .chunks = chunks[ranks % 3],
+                                             .window = ranks % 4,
+                                             .repeat = repeats[ranks / 3 % 2],
+                                             .compute_ns = 10};
+
+                of.bytes = 10ULL * 2 * 64 * ranks * of.chunks;
+                if (oche_collective_unfit(&of) != NULL)
+                    continue;
+                check(&of);
+                checked++;
+            }
+    assert_in_range(checked, 200, 1000);
+}
+
+/* Parts differ by a byte at most, and are all there. */
+static void odd_sizes(void **state)
+{
+    (void)state;
+    for (uint64_t bytes = 1; bytes < 40; bytes++) {
+        struct oche_collective of = {.operation = OCHE_ALL_TO_ALL,
+                                     .algorithm = OCHE_DIRECT,
+                                     .ranks = 7,
+                                     .bytes = bytes,
+                                     .chunks = 3,
+                                     .repeat = 1};
+        uint64_t sum = 0, own = 0;
+        struct world world;
+
+        begin(&world, &of);
+        run(&world);
+        for (uint32_t i = 0; i < of.ranks; i++) {
+            sum += world.sent[i];
+            own += bytes * (i + 1) / 7 - bytes * i / 7;
+        }
+        assert_int_equal(sum, 7 * bytes - own);
+        release(&world);
+    }
+}
+
+static void bus_factors(void **state)
+{
+    const struct oche_collective reduce = {.operation = OCHE_ALL_REDUCE, .ranks = 4};
+    const struct oche_collective gather = {.operation = OCHE_ALL_GATHER, .ranks = 4};
+    const struct oche_collective broadcast = {.operation = OCHE_BROADCAST, .ranks = 4};
+
+    (void)state;
+    assert_true(oche_collective_bus_factor(&reduce) == 1.5);
+    assert_true(oche_collective_bus_factor(&gather) == 0.75);
+    assert_true(oche_collective_bus_factor(&broadcast) == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_end),
+        cmocka_unit_test(odd_sizes),
+        cmocka_unit_test(bus_factors),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
