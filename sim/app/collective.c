@@ -73,6 +73,8 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     const char *unfit = oche_collective_unfit(&collective);
     struct oche_goal goal;
 
+    if (!oche_workload_has_hosts(facts, error))
+        return false;
     if (ranks < 2 || ranks > OCHE_GOAL_MOST_RANKS)
         return oche_fail(error, "ranks: %llu; 2 to %u", (unsigned long long)ranks,
                          OCHE_GOAL_MOST_RANKS);
@@ -84,7 +86,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
                          "much; lower one of these",
                          (unsigned long long)p->repeat);
     repeats.bus_factor = oche_collective_bus_factor(&collective);
-    snprintf(repeats.title, sizeof(repeats.title), "%s by %s", oche_collective_names[p->operation],
+    snprintf(repeats.title, sizeof(repeats.title), "%s (%s)", oche_collective_names[p->operation],
              oche_algorithm_names[p->algorithm]);
     return oche_collective_make(&collective, &goal, &repeats.ends, error) &&
            oche_workload_add_job(&goal, &repeats, &p->job, facts, list, error);

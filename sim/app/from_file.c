@@ -6,6 +6,7 @@
 #include "params/input_file.h"
 #include "sim/app/flow_file.h"
 #include "sim/app/generate.h"
+#include "sim/app/job.h"
 
 #define MOST_BYTES (1024 * OCHE_INPUT_MIB)
 
@@ -18,7 +19,8 @@ struct from_file {
 
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct from_file, file), OCHE_IS_TEXT, .where = "workloads.md#flow-files",
-     .help = "path; a count, then lines \"src dst pg dport size start\" or of other ns-3 programs, "
+     .help = "path; a GOAL schedule, as `type: schedule` has it, or a count, then lines \"src dst "
+             "pg dport size start\" or of other ns-3 programs, "
              "or CSV with columns src,dst,bytes,start, and verb if flows differ in it: hosts by "
              "number or name, a plain start in seconds"},
     {OCHE_PARAM(struct from_file, origin), OCHE_IS_TIME(0, 0, 1000000 * OCHE_SEC),
@@ -38,6 +40,9 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
         return false;
     if (p->file == NULL || *p->file == '\0')
         return oche_fail(error, "file: not given; the path of a list of flows");
+    if (oche_goal_is_schedule(p->file))
+        return oche_workload_add_schedule(p->file, p->initial_rate, p->tenant, p->verb, facts, list,
+                                          error);
     list->initial_rate_bps = p->initial_rate;
     list->tenant = (uint8_t)p->tenant;
     if (!oche_input_read(&input, p->file, MOST_BYTES, &reason))
@@ -58,7 +63,7 @@ static struct oche_workload_arrivals arrivals_of(const void *values)
 
 const struct oche_workload_type oche_workload_from_file = {
     .name = "from_file",
-    .help = "flows listed in a file",
+    .help = "flows listed in a file, or a schedule",
     .table = &table,
     .ends = "ends by itself: after the last flow of the file",
     .generate = generate,

@@ -75,8 +75,7 @@ bool oche_workload_add_job(struct oche_goal *goal, const struct oche_job_repeats
 
     list->initial_rate_bps = settings->initial_rate;
     list->tenant = (uint8_t)settings->tenant;
-    if (!oche_workload_has_hosts(facts, error) ||
-        !oche_workload_starts(settings->start, facts, error) ||
+    if (!oche_workload_starts(settings->start, facts, error) ||
         (host_of = oche_place_ranks(&settings->place, goal->ranks, facts, error)) == NULL) {
         oche_goal_close(goal);
         free(repeats != NULL ? repeats->ends : NULL);

@@ -68,6 +68,13 @@ extern const char *const oche_send_ends_names[];
 extern const char *const oche_job_verb_names[];
 
 /*
+ * Adds a job that runs the schedule of a file, with defaults for all but a flow's
+ * `initial_rate_bps` and `tenant`. As a type's `generate`.
+ */
+bool oche_workload_add_schedule(const char *file, uint64_t initial_rate_bps, uint64_t tenant,
+                                uint32_t verb, const struct oche_workload_facts *facts,
+                                struct oche_flow_list *list, struct oche_error *error);
+/*
  * Adds a job that runs a schedule, which it takes over, with the `ends` of `repeats` (NULL: none).
  * Returns false, with an error, if the ranks or messages do not fit.
  */

@@ -21,10 +21,27 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     const struct schedule *p = values;
     struct oche_goal goal;
 
+    if (!oche_workload_has_hosts(facts, error))
+        return false;
     if (p->file == NULL || *p->file == '\0')
         return oche_fail(error, "file: not given; the path of a GOAL schedule");
     return oche_goal_open(&goal, p->file, error) &&
            oche_workload_add_job(&goal, NULL, &p->job, facts, list, error);
+}
+
+bool oche_workload_add_schedule(const char *file, uint64_t initial_rate_bps, uint64_t tenant,
+                                uint32_t verb, const struct oche_workload_facts *facts,
+                                struct oche_flow_list *list, struct oche_error *error)
+{
+    struct schedule schedule;
+
+    if (verb == OCHE_VERB_READ)
+        return oche_fail(error, "verb: a schedule's messages are pushed; write or send");
+    oche_param_defaults(&table, &schedule);
+    schedule.file = file;
+    schedule.job.initial_rate = initial_rate_bps;
+    schedule.job.tenant = tenant;
+    return generate(&schedule, facts, list, error);
 }
 
 const struct oche_workload_type oche_workload_schedule = {

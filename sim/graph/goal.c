@@ -271,6 +271,43 @@ static bool is_binary(int file)
            get64(cookie) == OCHE_GOAL_COOKIE;
 }
 
+/* True if the first word is that of a schedule; comments may be before it. */
+static bool begins_with_ranks(FILE *file)
+{
+    char line[4096];
+    bool comment = false;
+
+    while (fgets(line, sizeof(line), file) != NULL) {
+        const char *at = line + strspn(line, " \t\r\n");
+
+        if (comment || strncmp(at, "/*", 2) == 0)
+            comment = strstr(at, "*/") == NULL;
+        else if (*at != '\0' && strncmp(at, "//", 2) != 0)
+            return strncmp(at, "num_ranks", 9) == 0;
+    }
+    return false;
+}
+
+bool oche_goal_is_schedule(const char *path)
+{
+    struct oche_error error;
+    int file = oche_input_open(path, &error);
+    bool is;
+    FILE *text;
+
+    if (file < 0)
+        return false;
+    if (is_binary(file)) {
+        close(file);
+        return true;
+    }
+    text = fdopen(file, "r");
+    OCHE_GOT(text != NULL);
+    is = begins_with_ranks(text);
+    fclose(text);
+    return is;
+}
+
 bool oche_goal_open(struct oche_goal *goal, const char *path, struct oche_error *error)
 {
     struct oche_error why;

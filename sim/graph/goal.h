@@ -50,6 +50,8 @@ struct oche_goal {
  * there is nothing to close.
  */
 bool oche_goal_open(struct oche_goal *goal, const char *path, struct oche_error *error);
+/* True if the file begins as a schedule does, text or binary. */
+bool oche_goal_is_schedule(const char *path);
 /*
  * The same of a binary schedule in an open file, which is closed, such as oche_goal_write_end
  * returns; `name` is for errors.

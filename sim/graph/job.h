@@ -33,7 +33,7 @@ struct oche_job_rank {
 
 /* What a job does, if it is a collective operation, and how often. */
 struct oche_job_repeats {
-    char title[64];    /* "all_reduce by ring"; "": it is not one */
+    char title[64];    /* "all_reduce (ring)"; "": it is not one */
     uint64_t bytes;    /* of one operation */
     oche_time compute; /* of each rank before each repetition */
     double bus_factor; /* bus bandwidth over algorithm bandwidth */

@@ -133,7 +133,7 @@ static void registry_is_complete(void **state)
             assert_true(p->help != NULL && p->help[0] != '\0');
         }
     }
-    assert_int_equal(count, 9);
+    assert_int_equal(count, 11);
     assert_null(oche_workload_type_find("outcast"));
 }
 
@@ -736,7 +736,11 @@ static void initial_rate_of_every_type(void **state)
         for (uint64_t rate = 0; rate <= 5 * OCHE_GBPS; rate += 5 * OCHE_GBPS) {
             begin(oche_workload_types[i]->name);
             facts.host_count = every_host.hosts = 17;
-            if (oche_param_find(type->table, "file") != NULL)
+            if (type == oche_workload_type_find("schedule"))
+                set("file", (union oche_value){
+                                .text = temporary_file("num_ranks 2\nrank 0 {\nsend 8b to 1\n"
+                                                       "send 9b to 1\n}\n")});
+            else if (oche_param_find(type->table, "file") != NULL)
                 set("file", (union oche_value){.text = temporary_file("src,dst,bytes,start\n"
                                                                       "1,2,3,0\n4,5,6,1us\n")});
             if (type == oche_workload_type_find("transfers"))
