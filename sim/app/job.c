@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds jobs: each rank's messages to other hosts are a source of flows. */
+/* Adds jobs: their messages between hosts are a source of flows. */
 #include "sim/app/job.h"
 
 #include <stdlib.h>
@@ -18,45 +18,33 @@ static uint32_t channel_of(const struct oche_job *job, uint32_t from, uint32_t t
     return pair * job->params.channels + place % job->params.channels;
 }
 
-/* Describes the message at a place of a rank. A message without bytes travels as one of a byte. */
-static void message_at(const struct oche_flow_source *source, uint32_t place,
+/* Describes a message. One without bytes travels as one of a byte. */
+static void message_at(const struct oche_flow_source *source, uint32_t message,
                        struct oche_flow_plan *plan)
 {
     const struct oche_job *job = source->context;
-    const uint32_t message = source->first + place - job->first_flow;
-    const uint32_t rank = oche_job_sender(job, message);
-    const struct oche_goal_op op = oche_goal_op(&job->goal.rank[rank], job->sends[message]);
+    uint32_t operation;
+    const uint32_t rank = oche_job_sender(job, message, &operation);
+    const struct oche_goal_op op = oche_goal_op(&job->goal.rank[rank], operation);
 
+    plan->src = job->host_of[rank];
     plan->dst = job->host_of[op.peer];
     plan->bytes = op.size > 0 ? op.size : 1;
     plan->priority = plan->bytes <= source->priority_bytes;
-    plan->channel = channel_of(job, rank, op.peer, place);
+    plan->channel = channel_of(job, rank, op.peer, message);
 }
 
-/* Returns a host other than `host`: flows of a source have one until they are made. */
-static uint32_t other_than(uint32_t host)
+/* Adds a source that has all messages of the job to other hosts. */
+static bool add_source(struct oche_job *job, const struct oche_workload_facts *facts,
+                       struct oche_flow_list *list)
 {
-    return host == 0 ? 1 : 0;
-}
+    struct oche_flow_source source = oche_flow_list_source(list, facts->number, 0, 1, OCHE_NEVER);
 
-static bool add_sources(struct oche_job *job, const struct oche_workload_facts *facts,
-                        struct oche_flow_list *list)
-{
     job->first_flow = list->count;
-    for (uint32_t i = 0; i < job->goal.ranks; i++) {
-        const uint32_t host = job->host_of[i], count = oche_job_messages(job, i);
-        struct oche_flow_source source;
-
-        if (count == 0)
-            continue;
-        source = oche_flow_list_source(list, facts->number, host, other_than(host), OCHE_NEVER);
-        source.at = message_at;
-        source.context = job;
-        source.count = count;
-        if (!oche_flow_list_add_source(list, &source))
-            return false;
-    }
-    return true;
+    source.at = message_at;
+    source.context = job;
+    source.count = oche_job_messages(job);
+    return oche_flow_list_add_source(list, &source);
 }
 
 bool oche_workload_add_job(struct oche_goal *goal, const struct oche_job_repeats *repeats,
@@ -94,7 +82,7 @@ bool oche_workload_add_job(struct oche_goal *goal, const struct oche_job_repeats
         oche_job_free(job);
         return false;
     }
-    if (!oche_flow_list_add_job(list, job) || !add_sources(job, facts, list))
+    if (!oche_flow_list_add_job(list, job) || !add_source(job, facts, list))
         return oche_workload_no_memory(list, error);
     return true;
 }

@@ -7,6 +7,7 @@
 #include "params/error.h"
 
 #define MOST_MESSAGES (UINT32_C(1) << 28)
+#define CHUNK         64 /* messages; the last one of a rank has fewer */
 
 static void *make(size_t count, size_t bytes)
 {
@@ -78,6 +79,36 @@ static bool list_sends(struct oche_job *job, uint64_t most_bytes, struct oche_er
     return true;
 }
 
+/* Numbers the chunks, and in them the messages. */
+static void number_chunks(struct oche_job *job)
+{
+    const uint32_t ranks = job->goal.ranks;
+    uint32_t most = 0, next = 0;
+
+    job->first_chunk = make((size_t)ranks + 1, sizeof(*job->first_chunk));
+    for (uint32_t i = 0; i < ranks; i++) {
+        const uint32_t messages = job->first_send[i + 1] - job->first_send[i];
+        const uint32_t chunks = messages / CHUNK + (messages % CHUNK > 0);
+
+        job->first_chunk[i + 1] = job->first_chunk[i] + chunks;
+        most = chunks > most ? chunks : most;
+    }
+    job->chunks = make(job->first_chunk[ranks], sizeof(*job->chunks));
+    job->chunk_of = make(job->first_chunk[ranks], sizeof(*job->chunk_of));
+    for (uint32_t round = 0; round < most; round++)
+        for (uint32_t i = 0; i < ranks; i++) {
+            const uint32_t at = job->first_chunk[i] + round, place = round * CHUNK;
+            const uint32_t messages = job->first_send[i + 1] - job->first_send[i];
+
+            if (at >= job->first_chunk[i + 1])
+                continue;
+            job->chunk_of[at] = job->chunk_count;
+            job->chunks[job->chunk_count++] =
+                (struct oche_job_chunk){.rank = i, .place = place, .message = next};
+            next += messages - place < CHUNK ? messages - place : CHUNK;
+        }
+}
+
 struct oche_job *oche_job_create(struct oche_goal *goal, uint32_t *host_of, uint32_t hosts,
                                  const struct oche_job_params *params,
                                  const struct oche_job_repeats *repeats, uint64_t most_bytes,
@@ -99,8 +130,10 @@ struct oche_job *oche_job_create(struct oche_goal *goal, uint32_t *host_of, uint
     for (size_t i = 0; i < (size_t)goal->ranks * job->repeats.count; i++)
         job->ended[i] = OCHE_NEVER;
     list_hosts(job);
-    if (list_sends(job, most_bytes, error))
+    if (list_sends(job, most_bytes, error)) {
+        number_chunks(job);
         return job;
+    }
     oche_job_free(job);
     return NULL;
 }
@@ -121,6 +154,9 @@ void oche_job_free(struct oche_job *job)
     free(job->local_of);
     free(job->first_send);
     free(job->sends);
+    free(job->chunks);
+    free(job->chunk_of);
+    free(job->first_chunk);
     free(job);
 }
 
@@ -175,19 +211,29 @@ struct oche_job_waits oche_job_waits(const struct oche_job *job)
     return waits;
 }
 
-uint32_t oche_job_sender(const struct oche_job *job, uint32_t message)
+/* Returns the chunk that has the message. */
+static const struct oche_job_chunk *chunk_of(const struct oche_job *job, uint32_t message)
 {
-    uint32_t low = 0, high = job->goal.ranks; /* ranks before `low` have only earlier messages */
+    uint32_t low = 0, high = job->chunk_count; /* chunks before `low` begin at it or earlier */
 
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
 
-        if (job->first_send[middle + 1] <= message)
+        if (job->chunks[middle].message <= message)
             low = middle + 1;
         else
             high = middle;
     }
-    return low;
+    return &job->chunks[low - 1];
+}
+
+uint32_t oche_job_sender(const struct oche_job *job, uint32_t message, uint32_t *operation)
+{
+    const struct oche_job_chunk *chunk = chunk_of(job, message);
+    const uint32_t place = chunk->place + (message - chunk->message);
+
+    *operation = job->sends[job->first_send[chunk->rank] + place];
+    return chunk->rank;
 }
 
 uint32_t oche_job_message(const struct oche_job *job, uint32_t rank, uint32_t operation)
@@ -202,5 +248,8 @@ uint32_t oche_job_message(const struct oche_job *job, uint32_t rank, uint32_t op
         else
             high = middle;
     }
-    return low;
+    const uint32_t place = low - job->first_send[rank];
+    const uint32_t chunk = job->chunk_of[job->first_chunk[rank] + place / CHUNK];
+
+    return job->chunks[chunk].message + place % CHUNK;
 }

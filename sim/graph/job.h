@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A job: a schedule whose ranks are programs on hosts. Its messages between hosts are numbered by
- * rank and, of a rank, by their place in the schedule; each is a flow, and the numbers of a job's
- * flows follow one another. Messages between ranks of one host do not use the network.
+ * A job: a schedule whose ranks are programs on hosts. Its messages between hosts are flows whose
+ * numbers follow one another. They are numbered in chunks of a rank's messages: the first chunk of
+ * each rank, then the second ones, and so on; so flows with near numbers are over at about the same
+ * time, and can be moved out of memory (flow_rest.c). Messages between ranks of one host do not use
+ * the network.
  */
 #ifndef OCHE_SIM_GRAPH_JOB_H
 #define OCHE_SIM_GRAPH_JOB_H
@@ -41,6 +43,12 @@ struct oche_job_repeats {
     uint32_t *ends; /* by rank and repetition: the operation that ends it; malloc'd */
 };
 
+/* Some messages of a rank whose numbers follow one another. */
+struct oche_job_chunk {
+    uint32_t rank, place; /* the first one's place among the rank's messages */
+    uint32_t message;     /* its number among those of the job */
+};
+
 struct oche_job {
     struct oche_goal goal; /* the job's own */
     struct oche_job_repeats repeats;
@@ -53,9 +61,12 @@ struct oche_job {
     uint32_t *first_on, *on_host;
     uint32_t *local_of;  /* by rank: its place among those of its host */
     uint32_t local_most; /* ranks of the host that has most */
-    /* The messages of a rank are first_send[rank] … first_send[rank + 1]. */
-    uint32_t *first_send;
-    uint32_t *sends;               /* by message: the number of its operation */
+    /* A rank's messages are sent by operations sends[first_send[rank] … first_send[rank + 1]). */
+    uint32_t *first_send, *sends;
+    struct oche_job_chunk *chunks; /* in the order of numbers */
+    uint32_t chunk_count;
+    /* The numbers of a rank's chunks are chunk_of[first_chunk[rank] … first_chunk[rank + 1]). */
+    uint32_t *first_chunk, *chunk_of;
     uint32_t first_flow;           /* the flow of message 0 */
     struct oche_job_rank *results; /* by rank */
     struct oche_rank **ways;       /* by rank; NULL: no host here runs it */
@@ -92,13 +103,13 @@ void oche_job_finish(struct oche_job *job);
 /* Returns what has been noted of all ranks. */
 struct oche_job_waits oche_job_waits(const struct oche_job *job);
 
-/* Returns how many messages the rank sends to other hosts. */
-static inline uint32_t oche_job_messages(const struct oche_job *job, uint32_t rank)
+/* Returns how many messages go to other hosts. */
+static inline uint32_t oche_job_messages(const struct oche_job *job)
 {
-    return job->first_send[rank + 1] - job->first_send[rank];
+    return job->first_send[job->goal.ranks];
 }
-/* Returns the rank that sends the message. */
-uint32_t oche_job_sender(const struct oche_job *job, uint32_t message);
+/* Returns the rank that sends a message, and in `operation` its operation. */
+uint32_t oche_job_sender(const struct oche_job *job, uint32_t message, uint32_t *operation);
 /* Returns the message of a send to another host. */
 uint32_t oche_job_message(const struct oche_job *job, uint32_t rank, uint32_t operation);
 

@@ -98,8 +98,10 @@ void oche_flows_make_at(struct oche_flows *flows, uint32_t number)
     source->at(source, place, &flows->owned_plan[number]);
     clear_results(flows, number);
     oche_flows_connect_drawn(flows, source, number);
-    source->made_places[place / 64] |= UINT64_C(1) << place % 64;
-    source->made++;
+    /* Hosts in other threads may make flows that have bits in the same word. */
+    __atomic_fetch_or(&source->made_places[place / 64], UINT64_C(1) << place % 64,
+                      __ATOMIC_RELAXED);
+    __atomic_fetch_add(&source->made, 1, __ATOMIC_RELAXED);
 }
 
 void oche_flows_make_next(struct oche_flows *flows, struct oche_flow_source *source)

@@ -5,8 +5,9 @@
  * consecutive numbers. What it draws depends on nothing but its own state; a copy of the source
  * draws the same flows again.
  *
- * A source with `at` is asked for its flows by their places, and in any order: a program on its
- * sender's host starts them (host_jobs.h). Drawn, as by a copy, they come in the order of places.
+ * A source with `at` is asked for its flows by their places, and in any order: programs on hosts
+ * start them (host_jobs.h). They may have different senders, and hosts in different threads may
+ * make them. Drawn, as by a copy, they come in the order of places.
  */
 #ifndef OCHE_SIM_NETWORK_FLOW_SOURCE_H
 #define OCHE_SIM_NETWORK_FLOW_SOURCE_H
@@ -23,7 +24,7 @@ struct oche_flow_source;
  */
 typedef bool oche_flow_draw(struct oche_flow_source *source);
 
-/* Describes the flow at a place, from 0, in what `plan` does not have of source->flow. */
+/* Describes the flow at a place, from 0: all that `plan` does not have of source->flow. */
 typedef void oche_flow_at(const struct oche_flow_source *source, uint32_t place,
                           struct oche_flow_plan *plan);
 
@@ -70,8 +71,11 @@ struct oche_flow_sources {
 /* True if the flow at the place is made. */
 static inline bool oche_flow_source_has_made(const struct oche_flow_source *source, uint32_t place)
 {
-    return source->at == NULL ? place < source->made
-                              : (source->made_places[place / 64] >> place % 64 & 1) != 0;
+    return source->at == NULL
+               ? place < source->made
+               : (__atomic_load_n(&source->made_places[place / 64], __ATOMIC_RELAXED) >>
+                      place % 64 &
+                  1) != 0;
 }
 /* Returns the first place from `from` on whose flow is made; source->count: none. */
 uint32_t oche_flow_source_next_made(const struct oche_flow_source *source, uint32_t from);

@@ -229,7 +229,7 @@ static struct oche_job *job_of(const struct oche_host *host, uint32_t flow, uint
         struct oche_job *job = jobs->list[i];
 
         *message = flow - job->first_flow;
-        if (*message < job->first_send[job->goal.ranks])
+        if (*message < oche_job_messages(job))
             return job;
     }
     return NULL;
@@ -249,20 +249,21 @@ static struct program *program_of(const struct oche_host *host, const struct och
 
 static void arrive_by_flow(struct oche_host *host, uint32_t flow, oche_time now)
 {
-    uint32_t message = 0;
+    uint32_t message = 0, operation;
     const struct oche_job *job = job_of(host, flow, &message);
-    const uint32_t sender = oche_job_sender(job, message);
-    const struct oche_goal_op op = oche_goal_op(&job->goal.rank[sender], job->sends[message]);
+    const uint32_t sender = oche_job_sender(job, message, &operation);
+    const struct oche_goal_op op = oche_goal_op(&job->goal.rank[sender], operation);
 
     arrive(host, program_of(host, job, op.peer), sender, op.tag, now);
 }
 
 static void complete_by_flow(struct oche_host *host, uint32_t flow, oche_time now)
 {
-    uint32_t message = 0;
+    uint32_t message = 0, operation;
     const struct oche_job *job = job_of(host, flow, &message);
+    const uint32_t sender = oche_job_sender(job, message, &operation);
 
-    end_op(host, program_of(host, job, oche_job_sender(job, message)), job->sends[message], now);
+    end_op(host, program_of(host, job, sender), operation, now);
 }
 
 static void arrive_beside(struct oche_host *host, struct program *sender, uint32_t number,

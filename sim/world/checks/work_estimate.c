@@ -76,13 +76,12 @@ static void add_source(const struct oche_world *world, const struct oche_flow_so
                        uint32_t most, struct hosts *hosts, struct oche_work_estimate *estimate)
 {
     struct oche_flow_source source = oche_flow_source_copy(of);
-    const uint32_t src = source.flow.src, before = source.made;
-    double packets = 0;
+    const uint32_t before = source.made, seen = source.count < most ? source.count : most;
+    const double weight = (double)source.count / seen;
 
     do
-        packets += add_flow(world, &source.flow, hosts, estimate);
+        hosts->packets[source.flow.src] += weight * add_flow(world, &source.flow, hosts, estimate);
     while (source.made - before + 1 < most && oche_flow_source_draw(&source));
-    hosts->packets[src] += packets * source.count / (source.made - before + 1);
 }
 
 static void add_all(const struct oche_world *world, struct hosts *hosts,

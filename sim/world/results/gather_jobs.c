@@ -43,8 +43,11 @@ void oche_world_tell_made_places(struct oche_world *world, uint32_t number)
     const size_t words = source->count / 64 + 1;
     uint64_t *made = oche_world_make(words, sizeof(*made));
 
-    for (size_t i = 0; oche_world_has(world, source->flow.src) && i < words; i++)
-        made[i] = source->made_places[i];
+    /* A flow that is made is known at both ends; its sender tells. */
+    for (uint32_t place = oche_flow_source_next_made(source, 0); place < source->count;
+         place = oche_flow_source_next_made(source, place + 1))
+        if (oche_world_has(world, world->flows.plan[source->first + place].src))
+            made[place / 64] |= UINT64_C(1) << place % 64;
     sum(world, made, words);
     for (uint32_t place = 0; world->network.ranks->rank == 0 && place < source->count; place++)
         if ((made[place / 64] >> place % 64 & 1) != 0)

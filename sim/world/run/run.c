@@ -64,7 +64,12 @@ static bool begins_here(const struct oche_world *world, uint32_t flow)
     if (oche_flow_is_made(&world->flows, flow))
         return oche_world_has(world, oche_flow_poster(&world->flows.plan[flow]));
     source = oche_flow_sources_find(&world->flows.sources, flow);
-    return source != NULL && oche_world_has(world, oche_flow_poster(&source->flow));
+    if (source == NULL)
+        return false;
+    const struct oche_flow_plan plan =
+        source->at != NULL ? oche_flows_plan(&world->flows, flow) : source->flow;
+
+    return oche_world_has(world, oche_flow_poster(&plan));
 }
 
 /* True if a flow may be completed before its data is delivered. */
