@@ -227,6 +227,8 @@ static const struct {
     {"events", "file", "one_stream.events", NULL, NULL},
     {"workload", "file", "two.csv", NULL, NULL},
     {"workload", "file", "four.csv", NULL, NULL},
+    {"workload", "file", "small.goal", NULL, NULL},
+    {"workload", "file", "stuck.goal", NULL, NULL},
     {"workload", "cdf_file", "steps.cdf", NULL, NULL},
 };
 
