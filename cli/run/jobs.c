@@ -36,13 +36,15 @@ static void print_speed(const struct oche_job_outcome *job, FILE *out)
 static void print_waits(const struct oche_job_waits *waits, FILE *out)
 {
     if (waits->receives > 0)
-        fprintf(out, "; %llu receives have no message, the first of them operation %u of rank %u",
-                (unsigned long long)waits->receives, waits->operation, waits->receiver);
+        fprintf(out, "; %llu receive%s no message, the first of them operation %u of rank %u",
+                (unsigned long long)waits->receives, waits->receives == 1 ? " has" : "s have",
+                waits->operation, waits->receiver);
     if (waits->messages > 0)
         fprintf(out,
-                "; %llu messages have no receive, the first of them from rank %u to rank %u with "
-                "tag %u",
-                (unsigned long long)waits->messages, waits->sender, waits->target, waits->tag);
+                "; %llu message%s no receive, the first of them from rank %u to rank %u with tag "
+                "%u",
+                (unsigned long long)waits->messages, waits->messages == 1 ? " has" : "s have",
+                waits->sender, waits->target, waits->tag);
 }
 
 static void print_job(const struct oche_outcome *outcome, uint32_t number, FILE *out)

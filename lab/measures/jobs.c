@@ -108,6 +108,8 @@ void oche_job_outcome_take(struct oche_job_outcome *outcome, const struct oche_w
     *outcome = (struct oche_job_outcome){.ranks = NAN,
                                          .ranks_done = NAN,
                                          .hosts = NAN,
+                                         .receives_left = NAN,
+                                         .messages_left = NAN,
                                          .time_s = NAN,
                                          .algorithm_bps = NAN,
                                          .bus_bps = NAN};
@@ -119,6 +121,8 @@ void oche_job_outcome_take(struct oche_job_outcome *outcome, const struct oche_w
     outcome->hosts = hosts_of(job);
     outcome->ranks_done = 0;
     outcome->waits = oche_job_waits(job);
+    outcome->receives_left = (double)outcome->waits.receives;
+    outcome->messages_left = (double)outcome->waits.messages;
     take_ranks(outcome, job);
     take_repetitions(outcome, job);
     oche_sort_real(outcome->busy.values, outcome->busy.count);

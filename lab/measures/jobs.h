@@ -15,6 +15,7 @@ struct oche_job_outcome {
     bool known;                          /* the workload is a job; else all figures are NAN */
     const struct oche_job_repeats *what; /* not owned */
     double ranks, ranks_done, hosts;
+    double receives_left, messages_left; /* without a message, and without a receive */
     struct oche_job_waits waits; /* at the end of the run */
     double time_s; /* from the ranks' begin to the end of the last one; NAN: not all have ended */
     uint32_t last; /* the rank that ended last */

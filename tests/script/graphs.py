@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Random schedules on hosts: those that end, and those that cannot.
+
+Some sends and receives are taken away, and ranks are made to wait for each other. What is left over
+must not depend on the network: `oche run` must name as many ranks, receives and messages as `oche
+import` finds by its model (in which all messages are eager), and a run whose ranks all end must end
+by itself.
+
+usage: graphs.py     environment: OCHE; OCHE_LONG=yes: 1,000 schedules
+"""
+import json
+import os
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import goal
+from checks import check, must, report, run_program
+
+OCHE = os.environ["OCHE"]
+COUNT = 1000 if os.environ.get("OCHE_LONG") == "yes" else 300
+PLACES = ("", ", ranks_per_host: 2", ", ranks_per_host: 3, channels: 2", ", placement: random",
+          ", send_ends: acknowledged", ", overhead: 2us", ", verb: send")
+
+
+def broken(seed):
+    """A schedule of goal.py in which, by the seed, something is missing or waits in a circle."""
+    ranks = goal.made(seed)
+    draws = goal.Draws(seed + 7777777)
+    for _ in range(draws.below(3)):
+        rank = draws.below(len(ranks))
+        operations, dependencies = ranks[rank]
+        messages = [i for i, op in enumerate(operations) if op[0] != "calc"]
+        if not messages:
+            continue
+        gone = messages[draws.below(len(messages))]
+        operations[gone] = ("calc", 100, 0, 0, 0)
+    if draws.below(3) == 0:  # two ranks wait for each other's message
+        first, second = 0, 1 + draws.below(len(ranks) - 1)
+        for here, there, tag in ((first, second, 1000), (second, first, 1001)):
+            operations, dependencies = ranks[here]
+            at = len(operations)
+            operations.append(("recv", 8, there, 2001 - tag, 0))
+            operations.append(("send", 8, there, tag, 0))
+            dependencies.append((at + 1, "requires", at))
+    return ranks
+
+
+def verdicts(work, seed):
+    """Returns what is left by the model, and in the simulated network."""
+    ranks = broken(seed)
+    path = os.path.join(work, f"{seed}.goal")
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(goal.text_of(ranks))
+    model = json.loads(run_program(OCHE, "import", path, "--json", "--loggops", "S=1000000000").stdout)
+    scenario = os.path.join(work, f"{seed}.yaml")
+    with open(scenario, "w", encoding="utf-8") as out:
+        out.write(f"topology: {{type: star, hosts: {len(ranks)}}}\ncongestion_control: none\n"
+                  f"seed: {seed}\nhost: {{ack_timeout: 1ms}}\nswitch: {{buffer: 32MB}}\n"
+                  f"workload: {{type: schedule, file: {path}{PLACES[seed % len(PLACES)]}}}\n")
+    done = run_program(OCHE, "run", scenario, "--json", "-o", f"{work}/{seed}")
+    if done.returncode not in (0, 3):
+        return model, done.stderr
+    return model, json.loads(done.stdout)["runs"][0]["metrics"]
+
+
+def judge(work, seed):
+    model, metrics = verdicts(work, seed)
+    if isinstance(metrics, str):
+        return f"schedule {seed}: {metrics}"
+    found = {"receives_without_message": metrics["workload.0.receives_left"],
+             "messages_without_receive": metrics["workload.0.messages_left"]}
+    for name, value in found.items():
+        if value != model[name]:
+            return f"schedule {seed}: {name}: {value}, by the model {model[name]}"
+    ended = metrics["workload.0.ranks_done"] == metrics["workload.0.ranks"]
+    if ended != (model["operations_left"] == 0):
+        return f"schedule {seed}: ended: {ended}, operations left by the model: " \
+               f"{model['operations_left']}"
+    return ""
+
+
+def main():
+    kinds = {"ends": 0, "stuck": 0}
+    with tempfile.TemporaryDirectory() as work:
+        with ThreadPoolExecutor(2) as pool:
+            for text in pool.map(lambda seed: judge(work, seed), range(COUNT)):
+                check(text == "", text)
+        for seed in range(COUNT):
+            with open(os.path.join(work, f"{seed}.goal"), encoding="utf-8") as text:
+                kinds["stuck" if "tag 1000" in text.read() else "ends"] += 1
+    must(min(kinds.values()) > COUNT / 10, "too few of a kind:", kinds)
+    return report()
+
+
+sys.exit(main())
