@@ -16,7 +16,7 @@ struct oche_job_outcome {
     const struct oche_job_repeats *what; /* not owned */
     double ranks, ranks_done, hosts;
     double receives_left, messages_left; /* without a message, and without a receive */
-    struct oche_job_waits waits; /* at the end of the run */
+    struct oche_job_waits waits;         /* at the end of the run */
     double time_s; /* from the ranks' begin to the end of the last one; NAN: not all have ended */
     uint32_t last; /* the rank that ended last */
     /* Of ranks that have ended: time in calculations and overhead, and all other time. */

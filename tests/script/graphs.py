@@ -53,7 +53,8 @@ def verdicts(work, seed):
     path = os.path.join(work, f"{seed}.goal")
     with open(path, "w", encoding="utf-8") as out:
         out.write(goal.text_of(ranks))
-    model = json.loads(run_program(OCHE, "import", path, "--json", "--loggops", "S=1000000000").stdout)
+    done = run_program(OCHE, "import", path, "--json", "--loggops", "S=1000000000")
+    model = json.loads(done.stdout)
     scenario = os.path.join(work, f"{seed}.yaml")
     with open(scenario, "w", encoding="utf-8") as out:
         out.write(f"topology: {{type: star, hosts: {len(ranks)}}}\ncongestion_control: none\n"
