@@ -17,6 +17,7 @@
 #include "params/figures.h"
 #include "params/printable.h"
 #include "params/units.h"
+#include "sim/graph/schedule_file.h"
 
 enum { KEY_JSON = 256, KEY_LOGGOPS };
 
@@ -142,13 +143,13 @@ static struct contents contents_of(const struct oche_goal *goal)
 
 /* ---- text ---- */
 
-static void print_contents(const struct options *options, const struct oche_goal *goal,
-                           const struct contents *contents)
+static void print_contents(const struct options *options, const struct oche_schedule_file *about,
+                           const struct oche_goal *goal, const struct contents *contents)
 {
     char shown[256];
 
     oche_printable(options->path, shown, sizeof(shown));
-    printf("%s: a GOAL schedule of %u ranks; cpus of each: %u, nics: %u\n", shown, goal->ranks,
+    printf("%s: %s, %u ranks; cpus of each: %u, nics: %u\n", shown, about->format, goal->ranks,
            goal->cpus, goal->nics);
     printf("operations    %" PRIu64 ": %" PRIu64 " sends, %" PRIu64 " receives, %" PRIu64
            " calculations; at most %" PRIu64 " of a rank\n",
@@ -160,6 +161,8 @@ static void print_contents(const struct options *options, const struct oche_goal
                contents->bytes, contents->least, contents->most);
     if (contents->count[OCHE_GOAL_CALC] > 0)
         printf("calculations  %" PRIu64 " ns in all\n", contents->calc_ns);
+    if (about->remark[0] != '\0')
+        printf("assumed       %s\n", about->remark);
 }
 
 /* Writes how an operation reads: "recv 8b from 0 tag 5". */
@@ -207,13 +210,15 @@ static void print_end(const struct options *options, const struct oche_goal *goa
 
 /* ---- JSON ---- */
 
-static void print_json(const struct options *options, const struct oche_goal *goal,
-                       const struct contents *contents, const struct oche_loggops_result *result)
+static void print_json(const struct options *options, const struct oche_schedule_file *about,
+                       const struct oche_goal *goal, const struct contents *contents,
+                       const struct oche_loggops_result *result)
 {
     struct json_object *object = oche_json_object();
 
     oche_json_add_text(object, "file", options->path);
-    oche_json_add_text(object, "format", "GOAL");
+    oche_json_add_text(object, "format", about->format);
+    oche_json_add_text(object, "remark", about->remark);
     oche_json_add_int(object, "ranks", goal->ranks);
     oche_json_add_int(object, "cpus", goal->cpus);
     oche_json_add_int(object, "nics", goal->nics);
@@ -236,22 +241,23 @@ int oche_cmd_import(int argc, char **argv)
     struct options options = {.model = OCHE_LOGGOPS_DEFAULT};
     struct oche_loggops_result result;
     struct contents contents;
+    struct oche_schedule_file about;
     struct oche_goal goal;
     struct oche_error error;
     int status;
 
     if (!oche_parse_arguments(&arguments, argc, argv, 0, &options))
         return 2;
-    if (!oche_goal_open(&goal, options.path, &error)) {
+    if (!oche_schedule_open(&goal, options.path, &about, &error)) {
         oche_print_error("oche import: %s", error.text);
         return 2;
     }
     contents = contents_of(&goal);
     oche_loggops_run(&goal, &options.model, &result);
     if (options.json) {
-        print_json(&options, &goal, &contents, &result);
+        print_json(&options, &about, &goal, &contents, &result);
     } else {
-        print_contents(&options, &goal, &contents);
+        print_contents(&options, &about, &goal, &contents);
         print_end(&options, &goal, &result);
     }
     status = result.left > 0 || result.messages > 0;

@@ -7,6 +7,7 @@
 #include "sim/app/flow_file.h"
 #include "sim/app/generate.h"
 #include "sim/app/job.h"
+#include "sim/graph/schedule_file.h"
 
 #define MOST_BYTES (1024 * OCHE_INPUT_MIB)
 
@@ -19,7 +20,7 @@ struct from_file {
 
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct from_file, file), OCHE_IS_TEXT, .where = "workloads.md#flow-files",
-     .help = "path; a GOAL schedule, as `type: schedule` has it, or a count, then lines \"src dst "
+     .help = "path; a schedule, as `type: schedule` has it, or a count, then lines \"src dst "
              "pg dport size start\" or of other ns-3 programs, "
              "or CSV with columns src,dst,bytes,start, and verb if flows differ in it: hosts by "
              "number or name, a plain start in seconds"},
@@ -40,7 +41,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
         return false;
     if (p->file == NULL || *p->file == '\0')
         return oche_fail(error, "file: not given; the path of a list of flows");
-    if (oche_goal_is_schedule(p->file))
+    if (oche_schedule_is_one(p->file))
         return oche_workload_add_schedule(p->file, p->initial_rate, p->tenant, p->verb, facts, list,
                                           error);
     list->initial_rate_bps = p->initial_rate;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A schedule of operations that depend on each other, from a file (sim/graph/goal.h). */
+#include <stdio.h>
+
 #include "sim/app/job.h"
+#include "sim/graph/schedule_file.h"
 
 struct schedule {
     struct oche_job_settings job;
@@ -9,8 +12,8 @@ struct schedule {
 
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct schedule, file), OCHE_IS_TEXT, .where = "workloads.md#schedules",
-     .help = "path of a GOAL schedule, text or binary: what each rank sends, receives and "
-             "calculates, and what waits for what"},
+     .help = "path of a schedule: GOAL, text or binary, or a connection matrix of htsim (.cm), "
+             "whose sends end when they are acknowledged"},
     OCHE_PARAM_JOB(schedule),
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct schedule);
@@ -19,14 +22,22 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
                      struct oche_flow_list *list, struct oche_error *error)
 {
     const struct schedule *p = values;
+    struct oche_schedule_file about;
+    struct oche_job_settings settings;
     struct oche_goal goal;
 
     if (!oche_workload_has_hosts(facts, error))
         return false;
     if (p->file == NULL || *p->file == '\0')
-        return oche_fail(error, "file: not given; the path of a GOAL schedule");
-    return oche_goal_open(&goal, p->file, error) &&
-           oche_workload_add_job(&goal, NULL, &p->job, facts, list, error);
+        return oche_fail(error, "file: not given; the path of a schedule");
+    if (!oche_schedule_open(&goal, p->file, &about, error))
+        return false;
+    settings = p->job;
+    if (about.acknowledged)
+        settings.send_ends = 1;
+    if (about.remark[0] != '\0')
+        snprintf(list->remark, sizeof(list->remark), "%s", about.remark);
+    return oche_workload_add_job(&goal, NULL, &settings, facts, list, error);
 }
 
 bool oche_workload_add_schedule(const char *file, uint64_t initial_rate_bps, uint64_t tenant,
@@ -46,7 +57,7 @@ bool oche_workload_add_schedule(const char *file, uint64_t initial_rate_bps, uin
 
 const struct oche_workload_type oche_workload_schedule = {
     .name = "schedule",
-    .help = "a GOAL schedule from a file: ranks that send, receive and calculate",
+    .help = "a schedule from a file: ranks that send, receive and calculate",
     .table = &table,
     .ends = "ends by itself: when each rank has done all its operations",
     .generate = generate,
