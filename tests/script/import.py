@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`oche import`: schedules of GOAL, as text and binary, end when LogGOPSim says; those that do not
-end name what waits; wrong ones get one line, with the line or the rank.
+end name what waits; htsim's matrices become schedules; wrong files get one line, with the line or
+the rank.
 
 Environment: OCHE, SOURCE.
 """
@@ -52,6 +53,32 @@ WRONG = [
 ]
 
 
+MATRIX = "Nodes 4\nConnections 3\nTriggers 1\ntrigger id 7 barrier count 2\n" \
+         "0->1 id 1 start 5000000 size 1000 recv_done_trigger 7\n" \
+         "2->3 id 2 start 0 size 1000 send_done_trigger 7\n3->0 id 3 trigger 7 size 2000\n"
+WRONG_MATRIX = [
+    ("Nodes 4", "Nodes 3", "x.goal:6: destination: 3 is too large; at most 2"),
+    ("Nodes 4", "Nodes 1", "x.goal:1: Nodes: 1; at least 2"),
+    ("Nodes 4", "Nodes x", "x.goal:1: Nodes: \"x\" is no number"),
+    ("Connections 3", "Connections 2", "has 3 connections and 1 triggers; its head says 2 and 1"),
+    ("Connections 3", "Links 3", "x.goal:2: \"Links\" is not known"),
+    ("count 2", "count 0", "x.goal:4: a trigger needs an id from 1"),
+    ("count 2", "count 3", "x.goal:4: trigger 7 needs 3 firings, and 2 connections fire it"),
+    ("barrier count 2", "multishot", "x.goal:4: multishot triggers are not read yet"),
+    ("barrier count 2", "often", "x.goal:4: \"often\" is not known in a trigger"),
+    ("trigger id 7 b", "trigger id 8 b", "x.goal:5: trigger 7 is not defined"),
+    ("0->1", "0-1", "x.goal:5: \"0-1\" is no connection"),
+    ("0->1", "1->1", "x.goal:5: node 1 sends to itself"),
+    ("start 5000000", "start 5us", "x.goal:5: start: \"5us\" is no whole number"),
+    ("start 5000000 ", "", "x.goal:5: a connection has a start or a trigger; write start 0"),
+    ("trigger 7 size 2000", "trigger 7 start 0 size 2000", "a start or a trigger, not both"),
+    ("size 2000", "", "x.goal:7: size is missing"),
+    ("size 2000", "size 2000 colour 3", "x.goal:7: \"colour\" is not known"),
+    ("size 2000", "size 2000\nfailure switch_type AGG switch_id 0 link_id 0",
+     "x.goal:8: failures are not read"),
+]
+
+
 def oche_import(*options):
     return run_program(OCHE, "import", *options, timeout=60)
 
@@ -82,6 +109,27 @@ def check_ends(folder):
     check("ends after 4000 ns" in done.stdout, done.stdout, done.stderr)
 
 
+def check_matrix(folder):
+    """A connection matrix of htsim becomes a schedule: connections, the clock of their starts, and
+    messages that say that a trigger has been fired elsewhere, or starts something elsewhere."""
+    result = result_of(write(folder, "x.cm", MATRIX))
+    # Trigger 7 is at home at node 3: nodes 1 and 2 tell it. Node 0 waits 5 us with its own.
+    check((result["sends"], result["receives"], result["calculations"], result["ranks"]) ==
+          (5, 5, 2, 4), result)
+    check("2 triggers fire or start something at another node" in result["remark"], result)
+    check(result["format"] == "htsim's connection matrix", result)
+    done = run_program(OCHE, "run", write(folder, "x.yaml", "topology: {type: star, hosts: 4, "
+                       "host_rate: 100Gbps, delay: 1us}\ncongestion_control: none\n"
+                       f"workload: {{type: from_file, file: {folder}/x.cm}}\n"), "--json", "-o",
+                       folder + "/out", timeout=60)
+    time = json.loads(done.stdout)["runs"][0]["metrics"]["workload.0.time"]
+    # 5 us, and four ways of 2 us and a little more: node 0's data, node 1's word, node 3's data,
+    # and its ACK.
+    check(13e-6 < time < 13.6e-6, time, done.stderr)
+    answer = os.path.join(SOURCE, "scenarios", "graphs", "incast_then_answer.cm")
+    check(result_of(answer)["operations_left"] == 0, "incast_then_answer.cm")
+
+
 def check_stuck(folder):
     """A receive without a message, a message without a receive, and ranks that wait for each
     other's long messages."""
@@ -100,9 +148,10 @@ def check_stuck(folder):
 
 
 def check_wrong(folder):
-    for old, new, words in WRONG:
-        must(old in TEXT, old)
-        write(folder, "x.goal", TEXT.replace(old, new, 1))
+    for text, old, new, words in [(TEXT, *row) for row in WRONG] + \
+            [(MATRIX, *row) for row in WRONG_MATRIX]:
+        must(old in text, old)
+        write(folder, "x.goal", text.replace(old, new, 1))
         done = run_program(OCHE, "import", "x.goal", timeout=60, cwd=folder)
         check(done.returncode == 2 and not done.stdout and done.stderr.count("\n") == 1 and
               words in done.stderr, repr(new), "gets", done.stderr)
@@ -137,6 +186,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_ends(folder)
         check_stuck(folder)
+        check_matrix(folder)
         check_wrong(folder)
         check_binary(folder)
     return report()
