@@ -7,7 +7,7 @@ must not depend on the network: `oche run` must name as many ranks, receives and
 import` finds by its model (in which all messages are eager), and a run whose ranks all end must end
 by itself.
 
-usage: graphs.py     environment: OCHE; OCHE_LONG=yes: 1,000 schedules
+usage: graphs.py     environment: OCHE, SOURCE; OCHE_LONG=yes: 1,000 schedules
 """
 import json
 import os
@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 import goal
 from checks import check, must, report, run_program
 
-OCHE = os.environ["OCHE"]
+OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 COUNT = 1000 if os.environ.get("OCHE_LONG") == "yes" else 300
 PLACES = ("", ", ranks_per_host: 2", ", ranks_per_host: 3, channels: 2", ", placement: random",
           ", send_ends: acknowledged", ", overhead: 2us", ", verb: send")
@@ -82,12 +82,46 @@ def judge(work, seed):
     return ""
 
 
+def time_of(work, network, text, settings=""):
+    """Returns how long a schedule takes, in ns."""
+    with open(os.path.join(work, "x.goal"), "w", encoding="utf-8") as out:
+        out.write(text)
+    with open(os.path.join(work, "x.yaml"), "w", encoding="utf-8") as out:
+        out.write(f"topology: {network}\ncongestion_control: none\n"
+                  f"workload: {{type: schedule, file: x.goal{settings}}}\n")
+    done = run_program(OCHE, "run", "x.yaml", "--json", cwd=work)
+    must(done.returncode == 0, done.stderr)
+    return round(json.loads(done.stdout)["runs"][0]["metrics"]["workload.0.time"] * 1e9, 3)
+
+
+def check_times(work):
+    """Cpus, overhead, local messages, and a schedule whose end LogGOPSim gives."""
+    star = "{type: star, hosts: 16, host_rate: 100Gbps, delay: 1241.84ns}"
+    with open(os.path.join(SOURCE, "scenarios", "graphs", "dissemination_16.goal"),
+              encoding="utf-8") as text:
+        barrier = text.read()
+    check(time_of(work, star, barrier, ", overhead: 1500ns") == 22000, "LogGOPSim's 22,000 ns")
+    calcs = "num_ranks 2\nrank 0 {\na: calc 1000\nb: calc 500\nc: calc 1200 cpu 1\n" \
+            "d: calc 300\nd irequires a\ne: calc 100 cpu 1\ne requires a\n}\n"
+    check(time_of(work, star, calcs) == 1800, "three calculations of a cpu, and two of another")
+    message = "num_ranks 2\nrank 0 {\na: send 1000b to 1 tag 1\nb: calc 10\nb requires a\n}\n" \
+              "rank 1 {\na: recv 1000b from 0 tag 1\n}\n"
+    local = ", ranks_per_host: 2, local_rate: 80Gbps, local_latency: 50ns, overhead: 7ns"
+    check(time_of(work, star, message, local) == 7 + 100 + 50 + 7, "a local message")
+    check(time_of(work, star, message, local + ", send_ends: acknowledged") == 7 + 100 + 50 + 10,
+          "its send ends when it is there")
+    both = "num_ranks 2\nrank 0 {\nsend 1000b to 1 tag 1\nsend 1000b to 1 tag 2\n}\nrank 1 {\n" \
+           "recv 1000b from 0 tag 2\nrecv 1000b from 0 tag 1\n}\n"
+    check(time_of(work, star, both, local) == 7 + 200 + 50 + 7, "one behind the other")
+
+
 def main():
     kinds = {"ends": 0, "stuck": 0}
     with tempfile.TemporaryDirectory() as work:
         with ThreadPoolExecutor(2) as pool:
             for text in pool.map(lambda seed: judge(work, seed), range(COUNT)):
                 check(text == "", text)
+        check_times(work)
         for seed in range(COUNT):
             with open(os.path.join(work, f"{seed}.goal"), encoding="utf-8") as text:
                 kinds["stuck" if "tag 1000" in text.read() else "ends"] += 1
