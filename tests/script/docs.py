@@ -183,6 +183,17 @@ def test_queries(work):
     check(count >= 6, count, "queries")
 
 
+def test_collectives_page(work):
+    """The first scenario of docs/collectives.md gives the sentence that the page shows."""
+    page = read("docs", "collectives.md")
+    text = re.search(r"^```yaml ring\.yaml\n(.*?)^```$", page, re.M | re.S).group(1)
+    with open(os.path.join(work, "ring.yaml"), "w", encoding="utf-8") as out:
+        out.write(text)
+    shown = run([OCHE, "run", "ring.yaml"], work)
+    sentence = re.search(r"^Job 0, .*$", page, re.M).group(0)
+    check(sentence in shown, "ring.yaml:", re.findall(r"^Job.*$", shown, re.M))
+
+
 def test_manual_of_scenarios():
     """oche-scenario(5) has the sections that the program has, every topology, and the units; its
     example is that of docs/scenario.md, which runs."""
@@ -417,6 +428,7 @@ def main():
         test_own_network(work)
         test_sweep_page(work)
         test_queries(work)
+        test_collectives_page(work)
         test_contributing(work)
         test_stale_tables(work)
     test_scenario_reference_usage()
