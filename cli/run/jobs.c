@@ -25,7 +25,7 @@ static void print_speed(const struct oche_job_outcome *job, FILE *out)
 
     if (isnan(job->bus_bps))
         return;
-    if (job->what->count > 1)
+    if (job->what.count > 1)
         fprintf(out, "; %s each",
                 figure("workload.N.repetition.mean", oche_mean_of(&job->repetition), &a));
     fprintf(out, "; algorithm bandwidth %s, bus bandwidth %s",
@@ -50,7 +50,7 @@ static void print_waits(const struct oche_job_waits *waits, FILE *out)
 static void print_job(const struct oche_outcome *outcome, uint32_t number, FILE *out)
 {
     const struct oche_job_outcome *job = job_of(outcome, number);
-    const struct oche_job_repeats *what = job->what;
+    const struct oche_job_repeats *what = &job->what;
     struct oche_figure a;
 
     fprintf(out, "Job %u, ", number);
@@ -61,7 +61,8 @@ static void print_job(const struct oche_outcome *outcome, uint32_t number, FILE 
     else
         fprintf(out, "%u times %s of %s", what->count, what->title,
                 oche_figure_bytes(what->bytes).text);
-    fprintf(out, ", %.0f ranks on %.0f hosts: ", job->ranks, job->hosts);
+    fprintf(out, ", %.0f rank%s on %.0f host%s: ", job->ranks, job->ranks == 1 ? "" : "s",
+            job->hosts, job->hosts == 1 ? "" : "s");
     if (isnan(job->time_s)) {
         fprintf(out, "%.0f of %.0f ranks came to their end", job->ranks_done, job->ranks);
         print_waits(&job->waits, out);
@@ -70,11 +71,10 @@ static void print_job(const struct oche_outcome *outcome, uint32_t number, FILE 
     }
     fprintf(out, "%s", figure("workload.N.time", job->time_s, &a));
     print_speed(job, out);
-    const double exposed = oche_mean_of(&job->exposed);
-
     if (oche_mean_of(&job->busy) > 0)
-        fprintf(out, "; ranks wait %.0f %% of it", 100 * exposed / job->time_s);
-    fprintf(out, "; rank %u ends last", job->last);
+        fprintf(out, "; ranks wait %.0f %% of their time", 100 * job->waiting);
+    if (job->first_s < job->time_s)
+        fprintf(out, "; rank %u ends last", job->last);
     print_waits(&job->waits, out);
     fputs(".\n", out);
 }

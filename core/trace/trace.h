@@ -56,7 +56,8 @@ OCHE_C_BEGIN
     X(LINK_UP, "port", "")                                                                         \
     X(REROUTED, "", "")                                                                            \
     X(FCP_SENT, "port", "VL << 32 | FCTBS << 16 | FCCL")                                           \
-    X(FCP_ARRIVED, "port", "VL << 32 | FCTBS << 16 | FCCL")
+    X(FCP_ARRIVED, "port", "VL << 32 | FCTBS << 16 | FCCL")                                        \
+    X(RANK_ENDED, "rank of a job", "workload")
 
 enum oche_trace_kind {
 #define OCHE_TRACE_ENUM(name, a, b) OCHE_TRACE_##name,

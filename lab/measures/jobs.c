@@ -36,7 +36,8 @@ static const struct oche_job *job_of(const struct oche_world *world, uint32_t nu
 static void take_ranks(struct oche_job_outcome *outcome, const struct oche_job *job)
 {
     const uint32_t ranks = job->goal.ranks;
-    oche_time last = 0;
+    oche_time first = OCHE_NEVER, last = 0;
+    double all = 0, waiting = 0;
 
     make_room(&outcome->busy, ranks);
     make_room(&outcome->exposed, ranks);
@@ -45,44 +46,52 @@ static void take_ranks(struct oche_job_outcome *outcome, const struct oche_job *
 
         if (rank->ended == OCHE_NEVER)
             continue;
+        const oche_time time = rank->ended - job->params.start;
+
         outcome->ranks_done++;
         if (rank->ended > last) {
             last = rank->ended;
             outcome->last = i;
         }
-        const double all = seconds(rank->ended - job->params.start), busy = seconds(rank->busy);
-
-        add(&outcome->busy, busy);
-        add(&outcome->exposed, all > busy ? all - busy : 0); /* several cpus may work at once */
+        first = oche_time_min(first, rank->ended);
+        add(&outcome->busy, seconds(rank->busy));
+        add(&outcome->exposed, seconds(time - rank->busy));
+        all += seconds(time);
+        waiting += seconds(time - rank->busy);
     }
-    if (outcome->ranks_done == ranks)
+    outcome->waiting = all > 0 ? waiting / all : 0;
+    if (outcome->ranks_done == ranks) {
         outcome->time_s = seconds(last - job->params.start);
+        outcome->first_s = seconds(first - job->params.start);
+    }
 }
 
-/* Returns when all ranks have ended a repetition; OCHE_NEVER: they have not. */
-static oche_time end_of(const struct oche_job *job, uint32_t repetition)
+/* Returns the time of a repetition from the first begin to the last end; OCHE_NEVER: not ended. */
+static oche_time time_of(const struct oche_job *job, uint32_t repetition)
 {
-    oche_time last = 0;
+    oche_time first = OCHE_NEVER, last = 0;
 
-    for (uint32_t i = 0; i < job->goal.ranks; i++)
-        last = oche_time_max(last, job->ended[(size_t)i * job->repeats.count + repetition]);
-    return last;
+    for (uint32_t i = 0; i < job->goal.ranks; i++) {
+        const size_t at = (size_t)i * job->repeats.count + repetition;
+
+        first = oche_time_min(first, job->begun[at]);
+        last = oche_time_max(last, job->ended[at]);
+    }
+    return last == OCHE_NEVER ? OCHE_NEVER : last - first;
 }
 
 static void take_repetitions(struct oche_job_outcome *outcome, const struct oche_job *job)
 {
-    oche_time before = job->params.start;
     double sum = 0;
 
     make_room(&outcome->repetition, job->repeats.count);
     for (uint32_t i = 0; i < job->repeats.count; i++) {
-        const oche_time end = end_of(job, i);
+        const oche_time time = time_of(job, i);
 
-        if (end == OCHE_NEVER)
+        if (time == OCHE_NEVER)
             break;
-        add(&outcome->repetition, seconds(end - before));
-        sum += seconds(end - before) - seconds(job->repeats.compute);
-        before = end;
+        add(&outcome->repetition, seconds(time));
+        sum += seconds(time);
     }
     if (outcome->repetition.count == 0 || sum <= 0)
         return;
@@ -116,7 +125,8 @@ void oche_job_outcome_take(struct oche_job_outcome *outcome, const struct oche_w
     if (job == NULL)
         return;
     outcome->known = true;
-    outcome->what = &job->repeats;
+    outcome->what = job->repeats;
+    outcome->what.begins = outcome->what.ends = NULL; /* the job's own */
     outcome->ranks = job->goal.ranks;
     outcome->hosts = hosts_of(job);
     outcome->ranks_done = 0;

@@ -12,21 +12,26 @@ struct oche_sorted_values {
 };
 
 struct oche_job_outcome {
-    bool known;                          /* the workload is a job; else all figures are NAN */
-    const struct oche_job_repeats *what; /* not owned */
+    bool known;                   /* the workload is a job; else all figures are NAN */
+    struct oche_job_repeats what; /* without its operations */
     double ranks, ranks_done, hosts;
     double receives_left, messages_left; /* without a message, and without a receive */
     struct oche_job_waits waits;         /* at the end of the run */
-    double time_s; /* from the ranks' begin to the end of the last one; NAN: not all have ended */
-    uint32_t last; /* the rank that ended last */
-    /* Of ranks that have ended: time in calculations and overhead, and all other time. */
+    double time_s;  /* from the ranks' begin to the end of the last one; NAN: not all have ended */
+    double first_s; /* the same, to the end of the first one */
+    uint32_t last;  /* the rank that ended last */
+    double waiting; /* share of the ranks' times in which they do nothing but wait */
+    /* Of ranks that have ended: time in which a cpu is busy, and all other time. */
     struct oche_sorted_values busy, exposed;
-    /* Of repetitions that all ranks have ended: from the end of the one before. */
+    /*
+     * Of repetitions that all ranks have ended: from the first rank's begin, behind what it
+     * calculates, to the last one's end.
+     */
     struct oche_sorted_values repetition;
     /*
      * Bandwidth of an operation as NCCL's tests count it: its bytes over the mean time of a
-     * repetition without the calculation before it, and that times the bus factor. NAN: it is no
-     * collective operation, or no repetition has ended.
+     * repetition, and that times the bus factor. NAN: it is no collective operation, or no
+     * repetition has ended.
      */
     double algorithm_bps, bus_bps;
 };

@@ -303,13 +303,13 @@ const struct metric oche_metric_table[] = {
         "time until a rank of job N ends in which it does nothing of that but wait "
         "(exposed communication)",
         " over ranks", " of all ranks", WORKLOAD(job.exposed)),
-    MEAN_P50_P90_P99_MAX("workload.N.repetition", SECONDS, OF_WORKLOAD, false,
-                         "time of a repetition of collective operation N, until all ranks have it",
-                         " over repetitions", " of all repetitions", WORKLOAD(job.repetition)),
+    MEAN_P50_P90_P99_MAX(
+        "workload.N.repetition", SECONDS, OF_WORKLOAD, false,
+        "time of a repetition of collective operation N, from the first rank's begin "
+        "to the last one's end",
+        " over repetitions", " of all repetitions", WORKLOAD(job.repetition)),
     {"workload.N.algorithm_bandwidth", BPS, OF_WORKLOAD, FROM(REAL, WORKLOAD(job.algorithm_bps)),
-     "bytes of collective operation N over the mean time of a repetition without what is "
-     "calculated "
-     "before it"},
+     "bytes of collective operation N over the mean time of a repetition"},
     {"workload.N.bus_bandwidth", BPS, OF_WORKLOAD, FROM(REAL, WORKLOAD(job.bus_bps)),
      "that, times what each rank sends at least over the operation's bytes (NCCL's definition)"},
     {"flow.N.rate", BPS, OF_RATED, FROM(REAL, EACH(by_rate.flow_rate)),

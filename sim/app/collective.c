@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A collective operation, by one of the algorithms of sim/graph/collective. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "sim/app/job.h"
 #include "sim/graph/collective/collective.h"
@@ -43,21 +44,43 @@ static const struct oche_param params[] = {
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct collective);
 
-/* Returns how many messages a rank has at most, in rough terms. */
-static uint64_t messages_of_rank(const struct oche_collective *of)
+/* True if a rank has not too many messages, in rough terms. */
+static bool is_possible(const struct oche_collective *of)
 {
-    const uint64_t steps =
+    const unsigned __int128 steps =
         of->algorithm == OCHE_RING || of->algorithm == OCHE_DIRECT ? 4ULL * of->ranks : 128;
 
-    return steps * of->chunks * of->repeat;
+    return steps * of->chunks * of->repeat * of->ranks <= MOST_OPERATIONS;
+}
+
+/* Returns how many ranks there are if `ranks` does not say so: as many as the hosts can have. */
+static uint64_t all_ranks(const struct collective *p, const struct oche_workload_facts *facts)
+{
+    return oche_place_hosts(&p->job.place, facts) * p->job.place.ranks_per_host;
+}
+
+static bool check(const struct collective *p, const struct oche_collective *of, uint64_t ranks,
+                  struct oche_error *error)
+{
+    const char *unfit = oche_collective_unfit(of);
+
+    if (ranks < 2 || ranks > OCHE_GOAL_MOST_RANKS)
+        return oche_fail(error, "ranks: %llu; 2 to %u", (unsigned long long)ranks,
+                         OCHE_GOAL_MOST_RANKS);
+    if (unfit != NULL)
+        return oche_fail(error, "algorithm: %s %s", oche_algorithm_names[p->algorithm], unfit);
+    return is_possible(of) ||
+           oche_fail(error,
+                     "repeat: %llu times, with chunks and ranks as they are, is too much; "
+                     "lower one of these",
+                     (unsigned long long)p->repeat);
 }
 
 static bool generate(const void *values, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, struct oche_error *error)
 {
     const struct collective *p = values;
-    const uint64_t hosts = facts->host_count * p->job.place.ranks_per_host;
-    const uint64_t ranks = p->ranks > 0 ? p->ranks : hosts;
+    const uint64_t ranks = p->ranks > 0 ? p->ranks : all_ranks(p, facts);
     const struct oche_collective collective = {
         .operation = (enum oche_collective_operation)p->operation,
         .algorithm = (enum oche_collective_algorithm)p->algorithm,
@@ -66,30 +89,22 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
         .chunks = (uint32_t)p->chunks,
         .window = (uint32_t)p->window,
         .repeat = (uint32_t)p->repeat,
-        .compute_ns = p->compute / OCHE_NS};
-    struct oche_job_repeats repeats = {.bytes = p->bytes,
-                                       .compute = collective.compute_ns * OCHE_NS,
-                                       .count = (uint32_t)p->repeat};
-    const char *unfit = oche_collective_unfit(&collective);
-    struct oche_goal goal;
+        .compute_ns = (p->compute + OCHE_NS / 2) / OCHE_NS};
+    struct oche_job_repeats repeats = {.bytes = p->bytes, .count = (uint32_t)p->repeat};
+    struct oche_job_plan plan = {.repeats = &repeats, .source = "bytes"};
 
-    if (!oche_workload_has_hosts(facts, error))
+    if (!oche_workload_has_hosts(facts, error) ||
+        !oche_workload_starts(p->job.start, facts, error) || !check(p, &collective, ranks, error) ||
+        (plan.host_of = oche_place_ranks(&p->job.place, (uint32_t)ranks, facts, error)) == NULL)
         return false;
-    if (ranks < 2 || ranks > OCHE_GOAL_MOST_RANKS)
-        return oche_fail(error, "ranks: %llu; 2 to %u", (unsigned long long)ranks,
-                         OCHE_GOAL_MOST_RANKS);
-    if (unfit != NULL)
-        return oche_fail(error, "algorithm: %s %s", oche_algorithm_names[p->algorithm], unfit);
-    if (messages_of_rank(&collective) * ranks > MOST_OPERATIONS)
-        return oche_fail(error,
-                         "repeat: %llu times, with chunks and ranks as they are, is too "
-                         "much; lower one of these",
-                         (unsigned long long)p->repeat);
     repeats.bus_factor = oche_collective_bus_factor(&collective);
     snprintf(repeats.title, sizeof(repeats.title), "%s (%s)", oche_collective_names[p->operation],
              oche_algorithm_names[p->algorithm]);
-    return oche_collective_make(&collective, &goal, &repeats.ends, error) &&
-           oche_workload_add_job(&goal, &repeats, &p->job, facts, list, error);
+    if (!oche_collective_make(&collective, &plan.goal, &repeats.begins, &repeats.ends, error)) {
+        free(plan.host_of);
+        return false;
+    }
+    return oche_workload_add_job(&plan, &p->job, facts, list, error);
 }
 
 const struct oche_workload_type oche_workload_collective = {

@@ -41,6 +41,8 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
         return false;
     if (p->file == NULL || *p->file == '\0')
         return oche_fail(error, "file: not given; the path of a list of flows");
+    if (oche_schedule_is_one(p->file) && p->origin > 0)
+        return oche_fail(error, "origin: has no effect on a schedule; leave it out");
     if (oche_schedule_is_one(p->file))
         return oche_workload_add_schedule(p->file, p->initial_rate, p->tenant, p->verb, facts, list,
                                           error);

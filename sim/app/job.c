@@ -7,15 +7,12 @@
 const char *const oche_send_ends_names[] = {"posted", "acknowledged", NULL};
 const char *const oche_job_verb_names[] = {"write", "send", NULL};
 
-/*
- * Returns the queue pair, of those between two hosts, of message `place` of a rank to another one:
- * each pair of ranks has `channels` of them, and uses them in turn.
- */
-static uint32_t channel_of(const struct oche_job *job, uint32_t from, uint32_t to, uint32_t place)
+/* Returns the queue pair, of those between two hosts, that a message takes. */
+static uint32_t channel_of(const struct oche_job *job, uint32_t from, uint32_t to, uint32_t message)
 {
     const uint32_t pair = job->local_of[from] * job->local_most + job->local_of[to];
 
-    return pair * job->params.channels + place % job->params.channels;
+    return pair * job->params.channels + oche_job_channel(job, message);
 }
 
 /* Describes a message. One without bytes travels as one of a byte. */
@@ -47,7 +44,7 @@ static bool add_source(struct oche_job *job, const struct oche_workload_facts *f
     return oche_flow_list_add_source(list, &source);
 }
 
-bool oche_workload_add_job(struct oche_goal *goal, const struct oche_job_repeats *repeats,
+bool oche_workload_add_job(const struct oche_job_plan *plan,
                            const struct oche_job_settings *settings,
                            const struct oche_workload_facts *facts, struct oche_flow_list *list,
                            struct oche_error *error)
@@ -58,21 +55,16 @@ bool oche_workload_add_job(struct oche_goal *goal, const struct oche_job_repeats
                                            .local_latency = settings->local_latency,
                                            .channels = (uint32_t)settings->channels,
                                            .acknowledged = settings->send_ends == 1};
-    uint32_t *host_of;
+    struct oche_goal goal = plan->goal;
+    struct oche_error why;
     struct oche_job *job;
 
     list->initial_rate_bps = settings->initial_rate;
     list->tenant = (uint8_t)settings->tenant;
-    if (!oche_workload_starts(settings->start, facts, error) ||
-        (host_of = oche_place_ranks(&settings->place, goal->ranks, facts, error)) == NULL) {
-        oche_goal_close(goal);
-        free(repeats != NULL ? repeats->ends : NULL);
-        return false;
-    }
-    job = oche_job_create(goal, host_of, facts->host_count, &params, repeats, OCHE_MAX_FLOW_BYTES,
-                          error);
+    job = oche_job_create(&goal, plan->host_of, facts->host_count, &params, plan->repeats,
+                          OCHE_MAX_FLOW_BYTES, &why);
     if (job == NULL)
-        return false;
+        return oche_fail(error, "%s: %s", plan->source, why.text);
     job->workload = facts->number;
     if ((uint64_t)job->local_most * job->local_most * params.channels > OCHE_FLOW_CHANNELS) {
         oche_fail(error,

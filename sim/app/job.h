@@ -74,11 +74,19 @@ extern const char *const oche_job_verb_names[];
 bool oche_workload_add_schedule(const char *file, uint64_t initial_rate_bps, uint64_t tenant,
                                 uint32_t verb, const struct oche_workload_facts *facts,
                                 struct oche_flow_list *list, struct oche_error *error);
+/* What a job is made of. */
+struct oche_job_plan {
+    struct oche_goal goal;
+    uint32_t *host_of;                      /* of oche_place_ranks */
+    const struct oche_job_repeats *repeats; /* NULL: it is no collective operation */
+    const char *source; /* what an error about its messages begins with: a file, or a key */
+};
+
 /*
- * Adds a job that runs a schedule, which it takes over, with the `ends` of `repeats` (NULL: none).
- * Returns false, with an error, if the ranks or messages do not fit.
+ * Adds a job, which takes over the plan's memory. Returns false, with an error, if there are too
+ * many messages, or one is too long.
  */
-bool oche_workload_add_job(struct oche_goal *goal, const struct oche_job_repeats *repeats,
+bool oche_workload_add_job(const struct oche_job_plan *plan,
                            const struct oche_job_settings *settings,
                            const struct oche_workload_facts *facts, struct oche_flow_list *list,
                            struct oche_error *error);

@@ -82,6 +82,36 @@ static bool choose(const struct oche_placement_params *params,
     return false;
 }
 
+uint64_t oche_place_hosts(const struct oche_placement_params *params,
+                          const struct oche_workload_facts *facts)
+{
+    uint64_t named = 0;
+
+    if (params->hosts != NULL) {
+        for (const char *at = params->hosts; *at != '\0'; named++) {
+            at += strspn(at, ", ");
+            if (*at == '\0')
+                break;
+            at += strcspn(at, ", ");
+        }
+        return named;
+    }
+    return params->first_host < facts->host_count ? facts->host_count - params->first_host : 0;
+}
+
+/* True if no key is without effect. */
+static bool check_keys(const struct oche_placement_params *params, struct oche_error *error)
+{
+    if (params->first_host > 0 && (params->placement != OCHE_PLACE_PACKED || params->hosts != NULL))
+        return oche_fail(error, "first_host: has no effect here; it is for placement: packed");
+    if (params->hosts != NULL && params->placement != OCHE_PLACE_PACKED)
+        return oche_fail(error,
+                         "placement: %s has no effect here, where hosts are listed; leave "
+                         "one of them out",
+                         oche_placement_names[params->placement]);
+    return true;
+}
+
 uint32_t *oche_place_ranks(const struct oche_placement_params *params, uint32_t ranks,
                            const struct oche_workload_facts *facts, struct oche_error *error)
 {
@@ -97,11 +127,8 @@ uint32_t *oche_place_ranks(const struct oche_placement_params *params, uint32_t 
                   ranks / facts->host_count + (ranks % facts->host_count > 0));
         return NULL;
     }
-    if (params->first_host > 0 &&
-        (params->placement != OCHE_PLACE_PACKED || params->hosts != NULL)) {
-        oche_fail(error, "first_host: has no effect here; it is for placement: packed");
+    if (!check_keys(params, error))
         return NULL;
-    }
     chosen = malloc(count * sizeof(*chosen));
     OCHE_GOT(chosen != NULL);
     if (choose(params, facts, count, chosen, error)) {

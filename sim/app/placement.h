@@ -15,6 +15,9 @@ struct oche_placement_params {
     const char *hosts;       /* "host3, host5": these, in this order; NULL: by `placement` */
 };
 
+/* Returns how many hosts ranks can have. */
+uint64_t oche_place_hosts(const struct oche_placement_params *params,
+                          const struct oche_workload_facts *facts);
 /*
  * Returns the host of each rank (malloc'd). Returns NULL, with an error that names the parameter,
  * if there are not enough hosts.

@@ -24,20 +24,27 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     const struct schedule *p = values;
     struct oche_schedule_file about;
     struct oche_job_settings settings;
-    struct oche_goal goal;
+    struct oche_job_plan plan = {.repeats = NULL};
 
     if (!oche_workload_has_hosts(facts, error))
         return false;
     if (p->file == NULL || *p->file == '\0')
         return oche_fail(error, "file: not given; the path of a schedule");
-    if (!oche_schedule_open(&goal, p->file, &about, error))
+    if (!oche_workload_starts(p->job.start, facts, error) ||
+        !oche_schedule_open(&plan.goal, p->file, &about, error))
         return false;
     settings = p->job;
     if (about.acknowledged)
         settings.send_ends = 1;
     if (about.remark[0] != '\0')
         snprintf(list->remark, sizeof(list->remark), "%s", about.remark);
-    return oche_workload_add_job(&goal, NULL, &settings, facts, list, error);
+    plan.source = p->file;
+    plan.host_of = oche_place_ranks(&settings.place, plan.goal.ranks, facts, error);
+    if (plan.host_of == NULL) {
+        oche_goal_close(&plan.goal);
+        return false;
+    }
+    return oche_workload_add_job(&plan, &settings, facts, list, error);
 }
 
 bool oche_workload_add_schedule(const char *file, uint64_t initial_rate_bps, uint64_t tenant,

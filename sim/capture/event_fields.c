@@ -46,6 +46,7 @@ static const struct oche_event_field fields[OCHE_TRACE_KINDS][OCHE_EVENT_MOST_FI
     [OCHE_TRACE_MARKED] = {A("psn"), B("backlog_bytes")},
     [OCHE_TRACE_FLOW_STARTED] = {A("flow"), B("bytes")},
     [OCHE_TRACE_FLOW_ENDED] = {A("flow"), B("bytes")},
+    [OCHE_TRACE_RANK_ENDED] = {A("rank"), B("workload")},
     [OCHE_TRACE_CC_STATE] = {A("state_a"), B("state_b")},
     [OCHE_TRACE_RESTARTED] = {A("psn"), B_PART("bytes", 0, 40), B_PART("of_read", 40, 24)},
     [OCHE_TRACE_PLACED] = {A("psn"), B("bytes")},

@@ -109,6 +109,24 @@ static void number_chunks(struct oche_job *job)
         }
 }
 
+/* Each pair of ranks uses its queue pairs in turn. */
+static void choose_channels(struct oche_job *job)
+{
+    uint32_t *sent = make(job->goal.ranks, sizeof(*sent)); /* to each rank */
+
+    job->channels = make(oche_job_messages(job), sizeof(*job->channels));
+    for (uint32_t i = 0; i < job->goal.ranks; i++) {
+        for (uint32_t k = job->first_send[i]; k < job->first_send[i + 1]; k++) {
+            const uint32_t peer = oche_goal_op(&job->goal.rank[i], job->sends[k]).peer;
+
+            job->channels[k] = (uint8_t)(sent[peer]++ % job->params.channels);
+        }
+        for (uint32_t k = job->first_send[i]; k < job->first_send[i + 1]; k++)
+            sent[oche_goal_op(&job->goal.rank[i], job->sends[k]).peer] = 0;
+    }
+    free(sent);
+}
+
 struct oche_job *oche_job_create(struct oche_goal *goal, uint32_t *host_of, uint32_t hosts,
                                  const struct oche_job_params *params,
                                  const struct oche_job_repeats *repeats, uint64_t most_bytes,
@@ -126,12 +144,15 @@ struct oche_job *oche_job_create(struct oche_goal *goal, uint32_t *host_of, uint
         job->results[i].ended = OCHE_NEVER;
     if (repeats != NULL)
         job->repeats = *repeats;
+    job->begun = make((size_t)goal->ranks * job->repeats.count, sizeof(*job->begun));
     job->ended = make((size_t)goal->ranks * job->repeats.count, sizeof(*job->ended));
     for (size_t i = 0; i < (size_t)goal->ranks * job->repeats.count; i++)
-        job->ended[i] = OCHE_NEVER;
+        job->begun[i] = job->ended[i] = OCHE_NEVER;
     list_hosts(job);
     if (list_sends(job, most_bytes, error)) {
         number_chunks(job);
+        if (params->channels > 1)
+            choose_channels(job);
         return job;
     }
     oche_job_free(job);
@@ -146,8 +167,11 @@ void oche_job_free(struct oche_job *job)
     oche_goal_close(&job->goal);
     free(job->ways);
     free(job->results);
+    free(job->repeats.begins);
     free(job->repeats.ends);
+    free(job->begun);
     free(job->ended);
+    free(job->channels);
     free(job->host_of);
     free(job->first_on);
     free(job->on_host);
@@ -158,6 +182,30 @@ void oche_job_free(struct oche_job *job)
     free(job->chunk_of);
     free(job->first_chunk);
     free(job);
+}
+
+static oche_time serial_of_op(const struct oche_job *job, uint32_t rank, uint32_t number)
+{
+    const struct oche_goal_op op = oche_goal_op(&job->goal.rank[rank], number);
+    oche_time time = job->params.overhead;
+
+    if (op.type == OCHE_GOAL_CALC)
+        return op.size < OCHE_NEVER / OCHE_NS ? op.size * OCHE_NS : OCHE_NEVER;
+    if (op.type != OCHE_GOAL_SEND || job->host_of[op.peer] != job->host_of[rank])
+        return time;
+    if (job->params.local_bps > 0)
+        time = oche_time_add(time, oche_time_of_bytes(op.size, job->params.local_bps));
+    return oche_time_add(time, job->params.local_latency);
+}
+
+oche_time oche_job_serial(const struct oche_job *job)
+{
+    oche_time sum = 0;
+
+    for (uint32_t i = 0; i < job->goal.ranks; i++)
+        for (uint32_t k = 0; k < job->goal.rank[i].count; k++)
+            sum = oche_time_add(sum, serial_of_op(job, i, k));
+    return sum;
 }
 
 void oche_jobs_free(struct oche_jobs *jobs)
@@ -234,6 +282,15 @@ uint32_t oche_job_sender(const struct oche_job *job, uint32_t message, uint32_t 
 
     *operation = job->sends[job->first_send[chunk->rank] + place];
     return chunk->rank;
+}
+
+uint32_t oche_job_channel(const struct oche_job *job, uint32_t message)
+{
+    const struct oche_job_chunk *chunk = chunk_of(job, message);
+
+    if (job->channels == NULL)
+        return 0;
+    return job->channels[job->first_send[chunk->rank] + chunk->place + (message - chunk->message)];
 }
 
 uint32_t oche_job_message(const struct oche_job *job, uint32_t rank, uint32_t operation)

@@ -26,7 +26,7 @@ struct oche_job_params {
 /* What has become of a rank. Written by its host. */
 struct oche_job_rank {
     oche_time ended; /* its last operation; OCHE_NEVER: it has not */
-    oche_time busy;  /* time in calculations and overhead, of all its cpus */
+    oche_time busy;  /* time in which at least one of its cpus calculates, sends or receives */
     /* When the run is over, by oche_job_finish: what waits, and the first of each. */
     uint64_t receives, messages;
     uint64_t receive;     /* operation */
@@ -37,10 +37,10 @@ struct oche_job_rank {
 struct oche_job_repeats {
     char title[64];    /* "all_reduce (ring)"; "": it is not one */
     uint64_t bytes;    /* of one operation */
-    oche_time compute; /* of each rank before each repetition */
     double bus_factor; /* bus bandwidth over algorithm bandwidth */
     uint32_t count;
-    uint32_t *ends; /* by rank and repetition: the operation that ends it; malloc'd */
+    /* By rank and repetition: the operations whose ends begin and end it; malloc'd. */
+    uint32_t *begins, *ends;
 };
 
 /* Some messages of a rank whose numbers follow one another. */
@@ -52,7 +52,8 @@ struct oche_job_chunk {
 struct oche_job {
     struct oche_goal goal; /* the job's own */
     struct oche_job_repeats repeats;
-    oche_time *ended; /* by rank and repetition: when it ended; OCHE_NEVER: it has not */
+    /* By rank and repetition: when it has begun and ended; OCHE_NEVER: it has not. */
+    oche_time *begun, *ended;
     struct oche_job_params params;
     uint32_t workload; /* index in the scenario's list */
     uint32_t hosts;    /* of the network */
@@ -63,6 +64,8 @@ struct oche_job {
     uint32_t local_most; /* ranks of the host that has most */
     /* A rank's messages are sent by operations sends[first_send[rank] … first_send[rank + 1]). */
     uint32_t *first_send, *sends;
+    /* Of each of them which queue pair of the two ranks it takes; NULL: they have one. */
+    uint8_t *channels;
     struct oche_job_chunk *chunks; /* in the order of numbers */
     uint32_t chunk_count;
     /* The numbers of a rank's chunks are chunk_of[first_chunk[rank] … first_chunk[rank + 1]). */
@@ -79,9 +82,9 @@ struct oche_jobs {
 
 /*
  * Makes a job of a schedule, which it takes over, and of the host of each rank (malloc'd, taken
- * over). `repeats` (NULL: the job is no collective operation) is copied, with its `ends`. Returns
- * NULL, with an error, if a message is longer than a flow may be or there are too many; then the
- * schedule is closed.
+ * over). `repeats` (NULL: the job is no collective operation) is copied, with its operations.
+ * Returns NULL, with an error, if a message is longer than a flow may be or there are too many;
+ * then the schedule is closed.
  */
 struct oche_job *oche_job_create(struct oche_goal *goal, uint32_t *host_of, uint32_t hosts,
                                  const struct oche_job_params *params,
@@ -103,6 +106,8 @@ void oche_job_finish(struct oche_job *job);
 /* Returns what has been noted of all ranks. */
 struct oche_job_waits oche_job_waits(const struct oche_job *job);
 
+/* Returns the time of all that does not use the network, one operation after the other. */
+oche_time oche_job_serial(const struct oche_job *job);
 /* Returns how many messages go to other hosts. */
 static inline uint32_t oche_job_messages(const struct oche_job *job)
 {
@@ -110,6 +115,8 @@ static inline uint32_t oche_job_messages(const struct oche_job *job)
 }
 /* Returns the rank that sends a message, and in `operation` its operation. */
 uint32_t oche_job_sender(const struct oche_job *job, uint32_t message, uint32_t *operation);
+/* Returns the queue pair of the two ranks that a message takes. */
+uint32_t oche_job_channel(const struct oche_job *job, uint32_t message);
 /* Returns the message of a send to another host. */
 uint32_t oche_job_message(const struct oche_job *job, uint32_t rank, uint32_t operation);
 

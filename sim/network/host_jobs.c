@@ -11,10 +11,11 @@
 struct program {
     struct oche_job *job;
     uint32_t rank;
-    uint32_t repeated; /* repetitions that have ended (struct oche_job_repeats) */
+    uint32_t begun, ended; /* repetitions (struct oche_job_repeats) */
     struct oche_rank *way;
     oche_time *cpu_free;  /* by cpu: when it has done what it is to do */
     oche_time local_free; /* the same of its sends to other ranks of this host */
+    oche_time busy_until; /* the last of its cpus */
 };
 
 struct oche_host_jobs {
@@ -65,39 +66,44 @@ static oche_time time_of_ns(uint64_t ns)
     return ns < OCHE_TIME_LIMIT / OCHE_NS ? ns * OCHE_NS : OCHE_TIME_LIMIT;
 }
 
-static void add_busy(const struct program *program, oche_time time)
+/*
+ * Takes a cpu for a time, from now or from when it has done what it is to do. Returns the end. What
+ * is taken reaches from now to the cpu's end without a gap; so the rank is busy until the last end.
+ */
+static oche_time take_cpu(struct program *program, unsigned cpu, oche_time time, oche_time now)
 {
-    struct oche_job_rank *result = &program->job->results[program->rank];
+    oche_time *cpu_free = &program->cpu_free[cpu];
+    const oche_time before = oche_time_max(now, program->busy_until);
 
-    result->busy = oche_time_add(result->busy, time);
+    *cpu_free = oche_time_add(oche_time_max(now, *cpu_free), time);
+    if (*cpu_free > before) {
+        program->job->results[program->rank].busy += *cpu_free - before;
+        program->busy_until = *cpu_free;
+    }
+    return *cpu_free;
 }
 
 static void start_op(struct oche_host *host, struct program *program, uint32_t number,
                      oche_time now)
 {
     const struct oche_goal_op op = op_of(program, number);
-    oche_time *cpu_free = &program->cpu_free[op.cpu];
-    const oche_time from = oche_time_max(now, *cpu_free);
+    const oche_time from = oche_time_max(now, program->cpu_free[op.cpu]);
     const oche_time takes =
         op.type == OCHE_GOAL_CALC ? time_of_ns(op.size) : program->job->params.overhead;
 
     if (op.start_count > 0)
         defer(host, program, STARTS, number, from);
-    *cpu_free = oche_time_add(from, takes);
-    add_busy(program, takes);
-    defer(host, program, op.type == OCHE_GOAL_SEND ? SENDS : ENDS, number, *cpu_free);
+    defer(host, program, op.type == OCHE_GOAL_SEND ? SENDS : ENDS, number,
+          take_cpu(program, op.cpu, takes, now));
 }
 
 /* A receive has its message. */
 static void take_message(struct oche_host *host, struct program *program, uint32_t number,
                          oche_time now)
 {
-    const struct oche_goal_op op = op_of(program, number);
-    oche_time *cpu_free = &program->cpu_free[op.cpu];
+    const unsigned cpu = op_of(program, number).cpu;
 
-    *cpu_free = oche_time_add(oche_time_max(now, *cpu_free), program->job->params.overhead);
-    add_busy(program, program->job->params.overhead);
-    defer(host, program, ENDS, number, *cpu_free);
+    defer(host, program, ENDS, number, take_cpu(program, cpu, program->job->params.overhead, now));
 }
 
 static void post_receive(struct oche_host *host, struct program *program, uint32_t number,
@@ -152,24 +158,27 @@ static void go_on(struct oche_host *host, struct program *program, oche_time now
 static void end_program(struct oche_host *host, const struct program *program, oche_time now)
 {
     program->job->results[program->rank].ended = now;
+    oche_trace_emit(oche_host_trace(host), now, OCHE_TRACE_RANK_ENDED, 0, program->rank,
+                    program->job->workload);
     host->shard->awaited_completed++;
 }
 
-/* Notes the end of a repetition. */
-static void note_end(struct program *program, uint32_t number, oche_time now)
+/* Notes the begin or the end of a repetition. */
+static void note_repetition(struct program *program, uint32_t number, oche_time now)
 {
     const struct oche_job *job = program->job;
-    const size_t at = (size_t)program->rank * job->repeats.count + program->repeated;
+    const size_t first = (size_t)program->rank * job->repeats.count;
 
-    if (program->repeated == job->repeats.count || job->repeats.ends[at] != number)
-        return;
-    job->ended[at] = now;
-    program->repeated++;
+    if (program->begun < job->repeats.count &&
+        job->repeats.begins[first + program->begun] == number)
+        job->begun[first + program->begun++] = now;
+    if (program->ended < job->repeats.count && job->repeats.ends[first + program->ended] == number)
+        job->ended[first + program->ended++] = now;
 }
 
 static void end_op(struct oche_host *host, struct program *program, uint32_t number, oche_time now)
 {
-    note_end(program, number, now);
+    note_repetition(program, number, now);
     oche_rank_ended(program->way, number);
     if (oche_rank_is_done(program->way))
         end_program(host, program, now);

@@ -120,8 +120,9 @@ static uint64_t slowest_rate(const struct oche_topology *topology)
 /* The needs of workloads that end by themselves, as far as they are known before the run. */
 struct need {
     uint32_t flows, listed;
-    oche_time last;   /* the last time at which a flow starts by the clock, or a link changes */
-    oche_time serial; /* the time of all bytes, one after the other, on the slowest link */
+    oche_time last; /* the last time at which a flow starts by the clock, or a link changes */
+    /* the time of all bytes, one after the other, on the slowest link, and of all calculations */
+    oche_time serial;
 };
 
 /* Returns sum + count * each, or the most that can be told. */
@@ -160,11 +161,16 @@ static bool find_need(const struct oche_world *world, const struct oche_workload
                       struct need *need, struct oche_error *error)
 {
     struct oche_flow_list list = new_list(world, true);
+    oche_time busy = 0;
     uint64_t bytes = 0;
 
     *need = (struct need){.flows = 0};
     if (!list_flows(world, *facts, FINITE, &list, error))
         return false;
+    for (uint32_t i = 0; i < list.jobs.count; i++) {
+        need->last = oche_time_max(need->last, list.jobs.list[i]->params.start);
+        busy = oche_time_add(busy, oche_job_serial(list.jobs.list[i]));
+    }
     need->flows = list.count;
     need->listed = listed_flows(&list);
     for (uint32_t i = 0, source = 0; i < list.count; i++) {
@@ -186,8 +192,9 @@ static bool find_need(const struct oche_world *world, const struct oche_workload
             need->last = oche_time_max(need->last, failure->until);
     }
     need->last = oche_time_min(oche_time_max(need->last, world->config->run.warmup), LONGEST_RUN);
-    need->serial = oche_time_min(oche_time_of_bytes(bytes, slowest_rate(&world->topology)),
-                                 LONGEST_RUN / TIMES_SERIAL);
+    need->serial = oche_time_min(
+        oche_time_add(busy, oche_time_of_bytes(bytes, slowest_rate(&world->topology))),
+        LONGEST_RUN / TIMES_SERIAL);
     return true;
 }
 

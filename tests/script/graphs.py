@@ -115,6 +115,44 @@ def check_times(work):
     check(time_of(work, star, both, local) == 7 + 200 + 50 + 7, "one behind the other")
 
 
+def sentence_of(work, workload, *options):
+    """Returns what a run says of its job, and its metrics. Freed memory would show."""
+    with open(os.path.join(work, "c.yaml"), "w", encoding="utf-8") as out:
+        out.write("topology: {type: star, hosts: 4, host_rate: 100Gbps}\n"
+                  f"congestion_control: none\nworkload: {workload}\n")
+    environment = {**os.environ, "MALLOC_PERTURB_": "85"}
+    shown = run_program(OCHE, "run", "c.yaml", *options, cwd=work, env=environment)
+    told = run_program(OCHE, "run", "c.yaml", "--json", *options, cwd=work, env=environment)
+    must(shown.returncode == told.returncode == 0, shown.stderr, told.stderr)
+    metrics = json.loads(told.stdout)["runs"][0]["metrics"]
+    return next(line for line in shown.stdout.split("\n") if line.startswith("Job 0")), metrics
+
+
+def check_sentences(work):
+    broadcast = "{type: collective, operation: broadcast, bytes: 1MB, chunks: 1"
+    once, first = sentence_of(work, broadcast + "}")
+    check("broadcast (ring) of 1MB, 4 ranks on 4 hosts" in once, once)
+    for more in (", repeat: 10}", ", repeat: 10, compute: 1ms}", ", repeat: 3, overhead: 10ns}"):
+        line, metrics = sentence_of(work, broadcast + more)
+        check(abs(metrics["workload.0.bus_bandwidth"] / first["workload.0.bus_bandwidth"] - 1) < 0.01,
+              line, "and once", once)
+    # Each pair of ranks uses its queue pairs in turn, however the messages are numbered.
+    for ranks, pairs in ((4, 12), (3, 6)):
+        trace = f"channels{ranks}.csv"
+        sentence_of(work, "{type: collective, operation: all_to_all, algorithm: direct, bytes: 1MB, "
+                    f"chunks: 1, repeat: 4, channels: 4, ranks: {ranks}}}", "--trace", trace)
+        with open(os.path.join(work, trace), encoding="utf-8") as rows:
+            started = {tuple(row.split(",")[1:4]) for row in rows if "FLOW_STARTED" in row}
+        check(len(started) == 4 * pairs, ranks, "ranks,", len(started), "queue pairs")
+    two = "num_ranks 2\nrank 0 {\na: calc 100000\nb: calc 100000 cpu 1\nr: recv 8b from 1\n}\n" \
+          "rank 1 {\na: calc 200000\ns: send 8b to 0\ns requires a\n}\n"
+    with open(os.path.join(work, "two.goal"), "w", encoding="utf-8") as out:
+        out.write(two)
+    line, metrics = sentence_of(work, "{type: schedule, file: two.goal}")
+    check(abs(metrics["workload.0.exposed.max"] - 102e-6) < 0.2e-6 and "wait 25 %" in line, line,
+          metrics["workload.0.exposed.max"])
+
+
 def main():
     kinds = {"ends": 0, "stuck": 0}
     with tempfile.TemporaryDirectory() as work:
@@ -122,6 +160,7 @@ def main():
             for text in pool.map(lambda seed: judge(work, seed), range(COUNT)):
                 check(text == "", text)
         check_times(work)
+        check_sentences(work)
         for seed in range(COUNT):
             with open(os.path.join(work, f"{seed}.goal"), encoding="utf-8") as text:
                 kinds["stuck" if "tag 1000" in text.read() else "ends"] += 1

@@ -11,6 +11,8 @@ const char *const oche_collective_names[] = {"all_reduce", "all_gather", "reduce
                                              "broadcast",  "all_to_all", NULL};
 const char *const oche_algorithm_names[] = {"ring", "tree", "halving_doubling", "direct", NULL};
 
+#define ANSWER_TAG (UINT32_MAX - 2)
+
 static bool is_power_of_two(uint32_t number)
 {
     return (number & (number - 1)) == 0;
@@ -145,8 +147,32 @@ static uint32_t add_repetition(struct oche_steps *steps, uint32_t before)
     return end;
 }
 
+/*
+ * Between repetitions of a broadcast each rank tells rank 0 that it has all, since rank 0 gets
+ * nothing that it could wait for. Returns what the next repetition waits for.
+ */
+static uint32_t add_answers(struct oche_steps *steps, uint32_t end)
+{
+    const struct oche_goal_op nothing = {.type = OCHE_GOAL_CALC};
+    uint32_t all;
+
+    if (steps->rank != 0)
+        return oche_steps_send(steps, 0, 1, ANSWER_TAG, end);
+    all = add(steps, &nothing);
+    oche_steps_wait(steps, all, end);
+    for (uint32_t i = 1; i < steps->of->ranks; i++)
+        oche_steps_wait(steps, all, oche_steps_receive(steps, i, 1, ANSWER_TAG, end));
+    return all;
+}
+
+/* True if a rank's begin counts as the repetition's: those that only receive are there before. */
+static bool counts_begin(const struct oche_collective *collective, uint32_t rank)
+{
+    return collective->operation != OCHE_BROADCAST || rank == 0;
+}
+
 bool oche_collective_make(const struct oche_collective *collective, struct oche_goal *goal,
-                          uint32_t **ends, struct oche_error *error)
+                          uint32_t **begins, uint32_t **ends, struct oche_error *error)
 {
     const uint32_t ranks = collective->ranks, repeat = collective->repeat;
     struct oche_steps steps = {.of = collective, .writer = oche_goal_write_begin(ranks, error)};
@@ -154,16 +180,23 @@ bool oche_collective_make(const struct oche_collective *collective, struct oche_
 
     if (steps.writer == NULL)
         return false;
+    *begins = malloc((size_t)ranks * repeat * sizeof(**begins));
     *ends = malloc((size_t)ranks * repeat * sizeof(**ends));
-    OCHE_GOT(*ends != NULL);
+    OCHE_GOT(*begins != NULL && *ends != NULL);
     for (unsigned i = 0; i < 2; i++)
         steps.parents[i] = parents[i] = oche_tree_parents(ranks, i);
     for (uint32_t rank = 0; rank < ranks; rank++) {
         uint32_t before = OCHE_NO_STEP;
 
         steps.rank = rank;
-        for (uint32_t i = 0; i < repeat; i++)
-            before = (*ends)[(size_t)rank * repeat + i] = add_repetition(&steps, before);
+        for (uint32_t i = 0; i < repeat; i++) {
+            const size_t at = (size_t)rank * repeat + i;
+
+            before = (*ends)[at] = add_repetition(&steps, before);
+            (*begins)[at] = counts_begin(collective, rank) ? steps.begin : OCHE_NO_STEP;
+            if (i + 1 < repeat && collective->operation == OCHE_BROADCAST)
+                before = add_answers(&steps, before);
+        }
         oche_goal_write_rank(steps.writer, rank);
     }
     free(parents[0]);
@@ -173,6 +206,7 @@ bool oche_collective_make(const struct oche_collective *collective, struct oche_
 
     if (file >= 0 && oche_goal_adopt(goal, file, "the collective's schedule", error))
         return true;
+    free(*begins);
     free(*ends);
     return false;
 }

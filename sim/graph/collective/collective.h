@@ -50,12 +50,13 @@ struct oche_collective {
 const char *oche_collective_unfit(const struct oche_collective *collective);
 
 /*
- * Makes the schedule. *ends (malloc'd) gets, for each rank and repetition, the operation whose end
- * is the repetition's: ends[rank * repeat + repetition]. Returns false, with an error, if there is
- * no room for a temporary file.
+ * Makes the schedule. *begins and *ends (malloc'd) get, for each rank and repetition, the
+ * operations whose ends are the repetition's begin (UINT32_MAX: the rank has none that counts) and
+ * end: ends[rank * repeat + repetition]. Returns false, with an error, if there is no room for a
+ * temporary file.
  */
 bool oche_collective_make(const struct oche_collective *collective, struct oche_goal *goal,
-                          uint32_t **ends, struct oche_error *error);
+                          uint32_t **begins, uint32_t **ends, struct oche_error *error);
 
 /*
  * Returns the bytes that a rank sends at least over the bytes of the operation: the factor by which

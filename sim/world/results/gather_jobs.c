@@ -25,9 +25,10 @@ static void tell_job(struct oche_world *world, struct oche_job *job)
             continue;
         job->results[i] = (struct oche_job_rank){.ended = 0};
         for (uint32_t k = 0; k < repeats; k++)
-            job->ended[(size_t)i * repeats + k] = 0;
+            job->begun[(size_t)i * repeats + k] = job->ended[(size_t)i * repeats + k] = 0;
     }
     sum(world, (uint64_t *)(void *)job->results, job->goal.ranks * each);
+    sum(world, job->begun, (size_t)job->goal.ranks * repeats);
     sum(world, job->ended, (size_t)job->goal.ranks * repeats);
 }
 

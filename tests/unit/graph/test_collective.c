@@ -15,7 +15,7 @@
 /* A schedule on its way, all messages arriving at once. */
 struct world {
     struct oche_goal goal;
-    uint32_t *ends;
+    uint32_t *begins, *ends;
     struct oche_rank *ranks[MOST_RANKS];
     uint64_t *known[MOST_RANKS]; /* by operation: ranks whose data it stands for */
     uint64_t sent[MOST_RANKS];   /* bytes */
@@ -25,7 +25,7 @@ static void begin(struct world *world, const struct oche_collective *of)
 {
     struct oche_error error;
 
-    if (!oche_collective_make(of, &world->goal, &world->ends, &error))
+    if (!oche_collective_make(of, &world->goal, &world->begins, &world->ends, &error))
         fail_msg("%s", error.text);
     assert_int_equal(world->goal.ranks, of->ranks);
     for (uint32_t i = 0; i < of->ranks; i++) {
@@ -43,6 +43,7 @@ static void release(struct world *world)
         oche_rank_free(world->ranks[i]);
         free(world->known[i]);
     }
+    free(world->begins);
     free(world->ends);
     oche_goal_close(&world->goal);
 }
@@ -138,6 +139,12 @@ static uint64_t bytes_of(const struct oche_collective *of, uint32_t rank)
     return 0;
 }
 
+/* Between repetitions of a broadcast each rank tells rank 0 that it has all. */
+static uint64_t answers(const struct oche_collective *of, uint32_t rank)
+{
+    return of->operation == OCHE_BROADCAST && rank > 0 ? of->repeat - 1 : 0;
+}
+
 /* All that a tree sends: each rank but the roots sends once up, and gets once from above. */
 static void check_tree(const struct world *world, const struct oche_collective *of)
 {
@@ -170,7 +177,7 @@ static void check(const struct oche_collective *of)
         assert_true(of->operation == OCHE_BROADCAST ? world.known[i][last] & 1
                                                     : world.known[i][last] == all);
         if (of->algorithm != OCHE_TREE && !folded)
-            assert_int_equal(world.sent[i], of->repeat * bytes_of(of, i));
+            assert_int_equal(world.sent[i], of->repeat * bytes_of(of, i) + answers(of, i));
         /* Each chunk of the result is whole, not only one of them. */
         for (uint32_t k = 0; of->operation == OCHE_ALL_REDUCE && k < rank->count; k++) {
             const struct oche_goal_op op = oche_goal_op(rank, k);
