@@ -616,7 +616,7 @@ bool oche_htsim_is_matrix(const char *path)
     OCHE_GOT(text != NULL);
     while (!is && fgets(line, sizeof(line), text) != NULL && (*line == '#' || *line == '\n'))
         continue;
-    is = strncmp(line, "Nodes ", 6) == 0;
+    is = strncmp(line, "Nodes ", 6) == 0 || strncmp(line, "Connections ", 12) == 0;
     while (is && fgets(line, sizeof(line), text) != NULL)
         if (strncmp(line, "Tiers ", 6) == 0)
             is = false; /* a topology begins with Nodes, too */

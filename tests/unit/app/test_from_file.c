@@ -241,8 +241,8 @@ static const struct {
     {"1\n0 1 3 100 2 9\n",
      ":2: a size and a start, as HPCC writes, or a start and a stop after a number of packets, "
      "as ns3-rdma does? write CSV, below src,dst,bytes,start"},
-    {"Nodes 16\nConnections 1\n0->5 id 1 start 0 size 4096\n",
-     ":1: is a connection matrix of htsim; a number of flows and lines of them, or CSV with "
+    {"Nodes 16\nTiers 2\nPodsize 16\n",
+     ":1: is a topology of htsim; a number of flows and lines of them, or CSV with "
      "src,dst,bytes,start"},
     {CSV "5,6,0x10,0\n", ":2: bytes: \"0x10\" is hexadecimal; 1 to 1099511627776 bytes"},
     {"src;dst;bytes;start\n5;6;1,000;0\n",
