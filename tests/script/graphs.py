@@ -134,13 +134,13 @@ def check_sentences(work):
     check("broadcast (ring) of 1MB, 4 ranks on 4 hosts" in once, once)
     for more in (", repeat: 10}", ", repeat: 10, compute: 1ms}", ", repeat: 3, overhead: 10ns}"):
         line, metrics = sentence_of(work, broadcast + more)
-        check(abs(metrics["workload.0.bus_bandwidth"] / first["workload.0.bus_bandwidth"] - 1) < 0.01,
-              line, "and once", once)
+        ratio = metrics["workload.0.bus_bandwidth"] / first["workload.0.bus_bandwidth"]
+        check(abs(ratio - 1) < 0.01, line, "and once", once)
     # Each pair of ranks uses its queue pairs in turn, however the messages are numbered.
     for ranks, pairs in ((4, 12), (3, 6)):
         trace = f"channels{ranks}.csv"
-        sentence_of(work, "{type: collective, operation: all_to_all, algorithm: direct, bytes: 1MB, "
-                    f"chunks: 1, repeat: 4, channels: 4, ranks: {ranks}}}", "--trace", trace)
+        sentence_of(work, "{type: collective, operation: all_to_all, algorithm: direct, "
+                    f"bytes: 1MB, chunks: 1, repeat: 4, channels: 4, ranks: {ranks}}}", "--trace", trace)
         with open(os.path.join(work, trace), encoding="utf-8") as rows:
             started = {tuple(row.split(",")[1:4]) for row in rows if "FLOW_STARTED" in row}
         check(len(started) == 4 * pairs, ranks, "ranks,", len(started), "queue pairs")
