@@ -140,7 +140,8 @@ def check_sentences(work):
     for ranks, pairs in ((4, 12), (3, 6)):
         trace = f"channels{ranks}.csv"
         sentence_of(work, "{type: collective, operation: all_to_all, algorithm: direct, "
-                    f"bytes: 1MB, chunks: 1, repeat: 4, channels: 4, ranks: {ranks}}}", "--trace", trace)
+                    f"bytes: 1MB, chunks: 1, repeat: 4, channels: 4, ranks: {ranks}}}",
+                    "--trace", trace)
         with open(os.path.join(work, trace), encoding="utf-8") as rows:
             started = {tuple(row.split(",")[1:4]) for row in rows if "FLOW_STARTED" in row}
         check(len(started) == 4 * pairs, ranks, "ranks,", len(started), "queue pairs")
