@@ -595,8 +595,8 @@ static void remark(const struct matrix *m, struct oche_schedule_file *about)
                                  used > 0 ? "; " : "", m->reused);
     if (m->remote > 0)
         snprintf(about->remark + used, sizeof(about->remark) - used,
-                 "%s%u triggers fire or start something at another node: each is a message of a "
-                 "byte that takes the way's time; in htsim it takes none",
+                 "%sa trigger fires or starts something at another node %u times: a message of a "
+                 "byte, which takes the way's time; in htsim it takes none",
                  used > 0 ? "; " : "", m->remote);
 }
 

@@ -14,9 +14,8 @@
 
 /* How ranks run and send. */
 struct oche_job_params {
-    oche_time start; /* when all ranks begin */
-    oche_time
-        overhead; /* of a rank's cpu, for each send, and for each receive that has a message */
+    oche_time start;         /* when all ranks begin */
+    oche_time overhead;      /* of a cpu, for each send, and for each receive with a message */
     uint64_t local_bps;      /* rate of messages between ranks of a host */
     oche_time local_latency; /* and what such a message takes besides */
     uint32_t channels;       /* queue pairs of each pair of ranks, which its messages use in turn */
