@@ -250,3 +250,16 @@ bool oche_input_is_regular(const char *path)
 
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
+
+size_t oche_input_head(const char *path, char *head, size_t room)
+{
+    struct oche_error reason;
+    ssize_t count;
+    int file;
+
+    if (!oche_input_is_regular(path) || (file = oche_input_open(path, &reason)) < 0)
+        return 0;
+    count = pread(file, head, room, 0);
+    close(file);
+    return count > 0 ? (size_t)count : 0;
+}

@@ -48,6 +48,11 @@ FILE *oche_input_stream(const char *path, struct oche_error *reason);
  */
 const struct oche_input_file *oche_input_of_pipe(const char *path);
 
+/*
+ * Copies the first bytes of a regular file, at most `room`. Returns how many; 0: it is another kind
+ * of file, empty, or cannot be read. Nothing is taken from a pipe.
+ */
+size_t oche_input_head(const char *path, char *head, size_t room);
 /* True if the path leads to a regular file. */
 bool oche_input_is_regular(const char *path);
 

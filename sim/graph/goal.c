@@ -15,6 +15,8 @@
 #include "params/input_file.h"
 #include "params/printable.h"
 
+#define HEAD_BYTES 4096 /* in which a text says what it is */
+
 /* ---- fields ---- */
 
 static uint32_t get32(const uint8_t *at)
@@ -271,41 +273,28 @@ static bool is_binary(int file)
            get64(cookie) == OCHE_GOAL_COOKIE;
 }
 
-/* True if the first word is that of a schedule; comments may be before it. */
-static bool begins_with_ranks(FILE *file)
+/* Returns what is behind blanks and comments. */
+static const char *behind_comments(const char *text)
 {
-    char line[4096];
-    bool comment = false;
-
-    while (fgets(line, sizeof(line), file) != NULL) {
-        const char *at = line + strspn(line, " \t\r\n");
-
-        if (comment || strncmp(at, "/*", 2) == 0)
-            comment = strstr(at, "*/") == NULL;
-        else if (*at != '\0' && strncmp(at, "//", 2) != 0)
-            return strncmp(at, "num_ranks", 9) == 0;
+    for (;;) {
+        text += strspn(text, " \t\r\n");
+        if (strncmp(text, "//", 2) == 0)
+            text += strcspn(text, "\n");
+        else if (strncmp(text, "/*", 2) == 0 && strstr(text, "*/") != NULL)
+            text = strstr(text, "*/") + 2;
+        else
+            return text;
     }
-    return false;
 }
 
 bool oche_goal_is_schedule(const char *path)
 {
-    struct oche_error error;
-    int file = oche_input_open(path, &error);
-    bool is;
-    FILE *text;
+    char head[HEAD_BYTES + 1];
+    const size_t count = oche_input_head(path, head, HEAD_BYTES);
 
-    if (file < 0)
-        return false;
-    if (is_binary(file)) {
-        close(file);
-        return true;
-    }
-    text = fdopen(file, "r");
-    OCHE_GOT(text != NULL);
-    is = begins_with_ranks(text);
-    fclose(text);
-    return is;
+    head[count] = '\0';
+    return (count >= 8 && get64((const uint8_t *)head) == OCHE_GOAL_COOKIE) ||
+           strncmp(behind_comments(head), "num_ranks", 9) == 0;
 }
 
 bool oche_goal_open(struct oche_goal *goal, const char *path, struct oche_error *error)

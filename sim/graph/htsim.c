@@ -23,6 +23,7 @@
 #include "sim/graph/goal_write.h"
 #include "sim/graph/schedule_file.h"
 
+#define HEAD_BYTES     4096 /* in which a file says what it is */
 #define MOST_BYTES     (1024 * OCHE_INPUT_MIB)
 #define MOST_SIZE      (UINT64_C(1) << 40)
 #define MOST_START_PS  (UINT64_C(1) << 60)
@@ -602,28 +603,30 @@ static void remark(const struct matrix *m, struct oche_schedule_file *about)
 
 /* ---- the file ---- */
 
+/* Returns the next line of the text that begins with a letter or digit, or NULL. */
+static const char *line_from(const char *text)
+{
+    while (*text == '#' || *text == '\r' || *text == '\n') {
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return *text != '\0' ? text : NULL;
+}
+
 bool oche_htsim_is_matrix(const char *path)
 {
-    struct oche_error error;
-    const int file = oche_input_open(path, &error);
-    char line[4096];
-    bool is = false;
-    FILE *text;
+    char head[HEAD_BYTES + 1];
+    const char *line, *next;
 
-    if (file < 0)
+    head[oche_input_head(path, head, HEAD_BYTES)] = '\0';
+    line = line_from(head);
+    if (line == NULL)
         return false;
-    text = fdopen(file, "r");
-    OCHE_GOT(text != NULL);
-    while (!is && fgets(line, sizeof(line), text) != NULL && (*line == '#' || *line == '\n'))
-        continue;
-    is = strncmp(line, "Nodes ", 6) == 0 || strncmp(line, "Connections ", 12) == 0;
-    while (is && fgets(line, sizeof(line), text) != NULL)
-        if (strncmp(line, "Tiers ", 6) == 0)
-            is = false; /* a topology begins with Nodes, too */
-        else if (strstr(line, "->") != NULL || strncmp(line, "Connections ", 12) == 0)
-            break;
-    fclose(text);
-    return is;
+    if (strncmp(line, "Nodes ", 6) != 0)
+        return strncmp(line, "Connections ", 12) == 0;
+    next = strchr(line, '\n');
+    next = next == NULL ? NULL : line_from(next);
+    return next == NULL || strncmp(next, "Tiers ", 6) != 0; /* a topology begins so, too */
 }
 
 bool oche_htsim_open_matrix(struct oche_goal *goal, const char *path,

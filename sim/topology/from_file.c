@@ -22,7 +22,7 @@
 #include "params/error.h"
 #include "params/units.h"
 #include "params/printable.h"
-#include "sim/topology/builder.h"
+#include "sim/topology/file_links.h"
 #include "sim/topology/node_names.h"
 #include "sim/topology/statements.h"
 #include "sim/topology/types.h"
@@ -33,11 +33,10 @@ struct from_file {
 
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct from_file, file), OCHE_IS_TEXT,
-     .help = "lines of \"host NAME\", \"switch NAME [tier]\", \"link NAME NAME 10Gbps 1us\""},
+     .help = "lines of \"host NAME\", \"switch NAME [tier]\", \"link NAME NAME 10Gbps 1us\"; or "
+             "a topology of HPCC's ns-3 fork"},
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct from_file);
-
-#define TIER_BY_LINKS OCHE_NODE_KINDS
 
 /* The values of a link line, parsed as a scenario's values are. */
 struct link_values {
@@ -97,12 +96,6 @@ static bool count_lines(struct oche_statements *file, uint32_t *hosts, uint32_t 
             return oche_statements_fail(file,
                                         "link: %s; \"link NAME NAME 10Gbps 1us\" would be right",
                                         file->word_count < 5 ? "too few words" : "too many words");
-        else if (strspn(verb, "0123456789") == strlen(verb))
-            return oche_statements_fail(
-                file,
-                "%.40s: numbers, as in the topologies of HPCC, which are not read; lines "
-                "that begin with \"host\", \"switch\" or \"link\"",
-                verb);
         else
             return oche_statements_fail(
                 file, "%.40s: unknown statement; \"host\", \"switch\" or \"link\"", verb);
@@ -123,7 +116,7 @@ static bool read_tier(struct oche_statements *file, uint32_t *kind)
     const char *tier = file->words[2];
 
     if (file->word_count == 2)
-        *kind = TIER_BY_LINKS;
+        *kind = OCHE_TIER_BY_LINKS;
     else if (strcmp(tier, "tor") == 0)
         *kind = OCHE_NODE_TOR;
     else if (strcmp(tier, "aggregation") == 0)
@@ -186,11 +179,34 @@ static bool check_names(struct oche_statements *file, const struct oche_node_nam
     return true;
 }
 
+bool oche_file_link(struct oche_statements *file, struct oche_topology *topology, uint32_t a,
+                    uint32_t b, const char *rate, const char *delay)
+{
+    const struct oche_topology_node *ends[] = {&topology->nodes[a], &topology->nodes[b]};
+    uint64_t rate_bps, delay_ps;
+
+    for (unsigned i = 0; i < 2; i++)
+        if (ends[i]->kind == OCHE_NODE_HOST && ends[i]->port_count > 0)
+            return oche_statements_fail(file, "link: host %s has a link already; a host has one",
+                                        ends[i]->name);
+    if (a == b)
+        return oche_statements_fail(file, "link: from %s to itself; two different nodes",
+                                    ends[0]->name);
+    if (ends[0]->kind == OCHE_NODE_HOST && ends[1]->kind == OCHE_NODE_HOST)
+        return oche_statements_fail(file,
+                                    "link: %s and %s are both hosts; a host is linked to a switch",
+                                    ends[0]->name, ends[1]->name);
+    if (!read_value(file, &rate_param, rate, &rate_bps) ||
+        !read_value(file, &delay_param, delay, &delay_ps))
+        return false;
+    oche_topology_link(topology, a, b, rate_bps, delay_ps);
+    return true;
+}
+
 static bool read_link(struct oche_statements *file, struct oche_topology *topology,
                       const struct oche_node_names *names)
 {
     uint32_t ends[2];
-    uint64_t rate, delay;
 
     for (unsigned i = 0; i < 2; i++) {
         ends[i] = oche_node_names_find(names, file->words[1 + i]);
@@ -198,24 +214,8 @@ static bool read_link(struct oche_statements *file, struct oche_topology *topolo
             return oche_statements_fail(
                 file, "link: no node is called \"%.40s\"; add a line \"switch %.40s\"",
                 file->words[1 + i], file->words[1 + i]);
-        if (topology->nodes[ends[i]].kind == OCHE_NODE_HOST &&
-            topology->nodes[ends[i]].port_count > 0)
-            return oche_statements_fail(file, "link: host %s has a link already; a host has one",
-                                        file->words[1 + i]);
     }
-    if (ends[0] == ends[1])
-        return oche_statements_fail(file, "link: from %s to itself; two different nodes",
-                                    file->words[1]);
-    if (topology->nodes[ends[0]].kind == OCHE_NODE_HOST &&
-        topology->nodes[ends[1]].kind == OCHE_NODE_HOST)
-        return oche_statements_fail(file,
-                                    "link: %s and %s are both hosts; a host is linked to a switch",
-                                    file->words[1], file->words[2]);
-    if (!read_value(file, &rate_param, file->words[3], &rate) ||
-        !read_value(file, &delay_param, file->words[4], &delay))
-        return false;
-    oche_topology_link(topology, ends[0], ends[1], rate, delay);
-    return true;
+    return oche_file_link(file, topology, ends[0], ends[1], file->words[3], file->words[4]);
 }
 
 /* Gives a tier to each switch whose line has none, and a pod to each ToR and its hosts. */
@@ -230,14 +230,14 @@ static void settle(struct oche_topology *topology)
         if (host >= first)
             continue;
         topology->nodes[host].pod = topology->nodes[sw].pod = sw - first;
-        if (topology->nodes[sw].kind == TIER_BY_LINKS)
+        if (topology->nodes[sw].kind == OCHE_TIER_BY_LINKS)
             topology->nodes[sw].kind = OCHE_NODE_TOR;
     }
     for (uint32_t n = first; n < nodes; n++) {
         struct oche_topology_node *node = &topology->nodes[n];
         bool near_hosts = false;
 
-        if (node->kind != TIER_BY_LINKS)
+        if (node->kind != OCHE_TIER_BY_LINKS)
             continue;
         for (uint32_t p = 0; p < node->port_count; p++)
             near_hosts |=
@@ -290,18 +290,36 @@ static bool read_links(struct oche_statements *file, struct oche_topology *topol
     return good;
 }
 
-static bool read_lines(struct oche_statements *file, struct oche_topology *topology)
+/* Reads statements. */
+static bool read_statements(struct oche_statements *file, struct oche_topology *topology,
+                            uint32_t *links)
 {
-    uint32_t hosts, switches, links;
-    char path[101];
+    uint32_t hosts, switches;
 
-    if (!count_lines(file, &hosts, &switches, &links) ||
-        !oche_topology_begin(topology, hosts, switches, links, file->error))
+    if (!count_lines(file, &hosts, &switches, links) ||
+        !oche_topology_begin(topology, hosts, switches, *links, file->error))
         return false;
     oche_statements_rewind(file);
-    if (!read_nodes(file, topology))
-        return false;
-    if (!read_links(file, topology))
+    return read_nodes(file, topology) && read_links(file, topology);
+}
+
+/* True if the file begins with a number, as those of HPCC do; the first line is taken then. */
+static bool begins_with_number(struct oche_statements *file)
+{
+    if (oche_statements_next(file) &&
+        strspn(file->words[0], "0123456789") == strlen(file->words[0]))
+        return true;
+    oche_statements_rewind(file);
+    return false;
+}
+
+static bool read_lines(struct oche_statements *file, struct oche_topology *topology)
+{
+    uint32_t links;
+    char path[101];
+
+    if (!(begins_with_number(file) ? oche_hpcc_topology_read(file, topology, &links)
+                                   : read_statements(file, topology, &links)))
         return false;
     if (!oche_topology_finish(topology, file->error) || !is_connected(file, topology) ||
         !oche_topology_order(topology, file->error))
@@ -309,7 +327,8 @@ static bool read_lines(struct oche_statements *file, struct oche_topology *topol
     settle(topology);
     oche_printable(file->path, path, sizeof(path));
     snprintf(topology->summary, sizeof(topology->summary),
-             "from_file: %u hosts, %u switches, %u links from %s", hosts, switches, links, path);
+             "from_file: %u hosts, %u switches, %u links from %s", topology->host_count,
+             topology->switch_count, links, path);
     return true;
 }
 

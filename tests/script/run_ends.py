@@ -56,7 +56,7 @@ def test_delivered():
          shown)
     shown = oche("run", "--show-defaults").stdout
     said = re.findall(r"^      (?:ends by itself|goes on for as long as the run)", shown, re.M)
-    must(len(said) == 9, shown)
+    must(len(said) == 11, shown)
     done = oche("run", "s.yaml", "--set", "warmup=1s")
     must(re.search(r"^warmup: the run ended at \S+, and nothing is measured before 1s\.$",
                    done.stdout, re.M), done.stdout)

@@ -174,6 +174,7 @@ FIELDS = {
     "PAUSE_SENT": "port b:quanta b16:class", "PAUSE_ARRIVED": "port b:quanta b16:class",
     "DROPPED": "port a32:cause b:psn", "MARKED": "psn b:backlog_bytes",
     "FLOW_STARTED": "flow b:bytes", "FLOW_ENDED": "flow b:bytes",
+    "RANK_ENDED": "rank b:workload",
     "CC_STATE": "state_a b:state_b", "RESTARTED": "psn b:bytes b40:of_read",
     "PLACED": "psn b:bytes", "SENDERS": "senders b:told b32:cc_state",
     "DEFLECTED": "egress a16:port b:psn b24:tokens b32:lane", "CREDIT_SENT": "credit b:bytes",
@@ -239,7 +240,7 @@ def test_trace(work):
     seen = set()
     for world in (["pauses", "duration=250us", "warmup=0"], ["losses", "duration=600us"],
                   ["credits", "duration=330us"], ["tcp", "duration=300us"],
-                  ["rogue", "duration=600us"],
+                  ["rogue", "duration=600us"], ["scenarios/graph-dissemination.yaml"],
                   ["selective", "duration=250us"], ["rcp", "duration=400us"],
                   ["pairs", "congestion_control=expresspass", "duration=400us"],
                   ["pairs", "congestion_control=dart", "duration=330us"],
@@ -267,7 +268,7 @@ def test_trace(work):
                    "NAK_ARRIVED", "CNP_SENT", "CNP_ARRIVED", "RATE_CHANGED", "WINDOW_CHANGED",
                    "TIMEOUT", "GO_BACK", "PAUSE_SENT", "PAUSE_ARRIVED", "DROPPED", "FLOW_STARTED",
                    "FLOW_ENDED", "CREDIT_SENT", "FCP_SENT", "DEFLECTED", "LINK_DOWN", "REROUTED",
-                   "SENDERS", "RESTARTED"},
+                   "SENDERS", "RESTARTED", "RANK_ENDED"},
           "no event of these kinds:", sorted(set(FIELDS) - seen))
 
 

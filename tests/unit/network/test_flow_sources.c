@@ -336,6 +336,7 @@ static void at_any_place(enum oche_connections per)
     add(&list, &workloads[3], 1, OCHE_MS);
     if (!oche_flows_prepare(&flows, list.plan, list.count, &list.sources, HOSTS, per, &error))
         fail_msg("%s", error.text);
+    oche_flows_set_groups(&flows, &list.groups);
     for (uint32_t i = 0; i < 100; i++)
         check_plan(&flows, before, i);
     for (unsigned i = 0; i < OCHE_COUNT_OF(order); i++) {

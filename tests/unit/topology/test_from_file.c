@@ -51,9 +51,57 @@ static void test_dialects(void **state)
         assert_int_equal(t.links[1].delay, OCHE_US);
         oche_topology_free(&t);
     }
-    assert_file_error("6 1 5\n0\n", ":1: 6: numbers, as in the topologies of HPCC, which are not "
-                                    "read; lines that begin with \"host\", \"switch\" or \"link\"");
     assert_file_error("\xff\xfeh", ":1: is UTF-16; save it as UTF-8 (Excel: CSV UTF-8)");
+}
+
+/* Topologies of HPCC, as it and its children write them. */
+static void test_hpcc(void **state)
+{
+    static const char *const texts[] = {
+        "5 2 4\n3 4\n0 3 100Gbps 1000ns 0\n1 3 100Gbps 0.001ms 0.000000\n2 4 50Gbps 1us 0\n"
+        "3 4 400Gbps 1000ns 0\n",
+        "5 2 1 4\n3\n4\n0 3 100Gbps 1000ns 0 1 3 100Gbps 0.001ms 0.000000 2 4\n50Gbps\t1us 0\n\n"
+        "3 4 400Gbps 1000ns 0",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(texts); i++) {
+        write_file(texts[i]);
+        struct oche_topology t = built("from_file", SET({.name = "file", .text = path}));
+
+        assert_int_equal(t.host_count, 3);
+        assert_int_equal(t.switch_count, 2);
+        assert_int_equal(t.link_count, 4);
+        assert_int_equal(oche_topology_find(&t, "host2"), 2);
+        assert_int_equal(oche_topology_find(&t, "switch4"), 4);
+        assert_int_equal(t.nodes[3].kind, OCHE_NODE_TOR);
+        assert_int_equal(t.links[1].delay, OCHE_US);
+        assert_int_equal(t.links[3].rate_bps, 400 * OCHE_GBPS);
+        oche_topology_free(&t);
+    }
+    assert_file_error("6 1\n", ":1: 2 numbers; nodes, switches and links would be right");
+    assert_file_error(
+        "20 8 0 2 30 H100\n",
+        ":1: 6 numbers, as in SimAI's topologies, whose GPUs have several links; here "
+        "a host has one: write a topology without NVSwitches, and set ranks_per_host "
+        "and local_rate");
+    assert_file_error("3 2 1\n1 2\n", ":1: 3 nodes and 2 switches; at least two hosts and a switch "
+                                      "would be right");
+    assert_file_error("4 1 3\n0\n", ":2: node 0 is a switch; with 3 hosts, nodes 0 to 2 are hosts "
+                                    "here: renumber them");
+    assert_file_error("4 2 3\n3 3\n", ":2: node 3 is in the list of switches twice");
+    assert_file_error("4 1 3\n4\n", ":2: \"4\" is no node; a whole number, at most 3");
+    assert_file_error("4 1 3\n", ":1: ends where node should be");
+    assert_file_error("3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps\n",
+                      ":4: ends within a link; two nodes, a rate, a delay and a rate of loss would "
+                      "be right");
+    assert_file_error(
+        "3 1 2\n2\n0 2 1Gbps 1us 0.5\n",
+        ":3: a loss of 0.5; 0 would be right here: set it in the scenario, in `loss`");
+    assert_file_error("3 1 2\n2\n0 2 1Gbps 1us 0\n0 2 1Gbps 1us 0\n",
+                      ":4: link: host host0 has a link already; a host has one");
+    assert_file_error("3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n0 1 1 1 0\n",
+                      ":5: more than the 2 links that the first line says");
 }
 
 static void test_reads(void **state)
@@ -210,9 +258,10 @@ static void test_noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads),   cmocka_unit_test(test_dialects),
-        cmocka_unit_test(test_errors),  cmocka_unit_test(test_values),
-        cmocka_unit_test(test_missing), cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_reads),  cmocka_unit_test(test_dialects),
+        cmocka_unit_test(test_hpcc),   cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_values), cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_noise),
     };
     int fd = mkstemp(path), failed;
 
