@@ -25,6 +25,8 @@ static _Atomic uint8_t kinds[RP_MOST];
 static _Atomic(struct rp_listener *) listeners[RP_MOST];
 static struct oche_lock lock = OCHE_LOCK_INITIALIZER;
 static struct registration *registrations[RP_MOST] OCHE_GUARDED_BY(lock);
+/* How many a descriptor has: who finds none needs no lock. */
+static _Atomic uint32_t registered[RP_MOST];
 
 /*
  * True in the thread that forks, which has the lock: handlers of other libraries may run before
@@ -130,9 +132,12 @@ void rp_note_epoll(int epoll, int operation, int descriptor, const struct epoll_
     if (operation == EPOLL_CTL_DEL && one != NULL) {
         *link = one->next;
         free(one);
+        atomic_fetch_sub(&registered[descriptor], 1);
     } else if (operation != EPOLL_CTL_DEL && event != NULL) {
-        if (one == NULL)
+        if (one == NULL) {
             one = *link = calloc(1, sizeof(*one));
+            atomic_fetch_add(&registered[descriptor], one != NULL);
+        }
         if (one != NULL) {
             one->epoll = epoll;
             one->event = *event;
@@ -172,12 +177,19 @@ void rp_forget(int descriptor)
     if (!is_known(descriptor))
         return;
     atomic_store(&kinds[descriptor], NOTHING);
+    /*
+     * Threads of our libraries close descriptors with locks that a fork takes after this one. Their
+     * descriptors are in no epoll of the program.
+     */
+    if (atomic_load(&registered[descriptor]) == 0)
+        return;
     take_lock();
     while (registrations[descriptor] != NULL) {
         struct registration *one = registrations[descriptor];
 
         registrations[descriptor] = one->next;
         free(one);
+        atomic_fetch_sub(&registered[descriptor], 1);
     }
     drop_lock();
 }
