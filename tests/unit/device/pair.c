@@ -34,6 +34,12 @@ void end_open(struct end *end, const struct oche_device_config *config, const ch
         loopback_address(end->address, last);
     full.address = end->address;
     end->device = oche_device_open(&full, &error);
+    /* another test may have drawn the same address, and will be over soon */
+    for (unsigned i = 0; end->device == NULL && strstr(error.text, "in use") != NULL && i < 300;
+         i++) {
+        usleep(100000);
+        end->device = oche_device_open(&full, &error);
+    }
     if (end->device == NULL)
         fail_msg("%s", error.text);
     end->memory = aligned_alloc(64, PAIR_MEMORY);
