@@ -7,30 +7,23 @@
 #include "lab/measures/metrics.h"
 #include "params/figures.h"
 
-static const struct oche_job_outcome *job_of(const struct oche_outcome *outcome, uint32_t workload)
+static struct oche_figure figure_of(const struct oche_outcome *outcome, const char *metric,
+                                    uint32_t number)
 {
-    return workload < outcome->by_workload.count ? &outcome->by_workload.workloads[workload].job
-                                                 : NULL;
+    return oche_metric_figure(metric, oche_metric_value(outcome, metric, number));
 }
 
-static const char *figure(const char *metric, double value, struct oche_figure *room)
+static void print_speed(const struct oche_outcome *outcome, uint32_t number, FILE *out)
 {
-    *room = oche_metric_figure(metric, value);
-    return room->text;
-}
-
-static void print_speed(const struct oche_job_outcome *job, FILE *out)
-{
-    struct oche_figure a, b, c;
+    const struct oche_job_outcome *job = &outcome->by_workload.workloads[number].job;
 
     if (isnan(job->bus_bps))
         return;
     if (job->what.count > 1)
-        fprintf(out, "; %s each",
-                figure("workload.N.repetition.mean", oche_mean_of(&job->repetition), &a));
+        fprintf(out, "; %s each", figure_of(outcome, "workload.N.repetition.mean", number).text);
     fprintf(out, "; algorithm bandwidth %s, bus bandwidth %s",
-            figure("workload.N.algorithm_bandwidth", job->algorithm_bps, &b),
-            figure("workload.N.bus_bandwidth", job->bus_bps, &c));
+            figure_of(outcome, "workload.N.algorithm_bandwidth", number).text,
+            figure_of(outcome, "workload.N.bus_bandwidth", number).text);
 }
 
 static void print_waits(const struct oche_job_waits *waits, FILE *out)
@@ -49,9 +42,8 @@ static void print_waits(const struct oche_job_waits *waits, FILE *out)
 
 static void print_job(const struct oche_outcome *outcome, uint32_t number, FILE *out)
 {
-    const struct oche_job_outcome *job = job_of(outcome, number);
+    const struct oche_job_outcome *job = &outcome->by_workload.workloads[number].job;
     const struct oche_job_repeats *what = &job->what;
-    struct oche_figure a;
 
     fprintf(out, "Job %u, ", number);
     if (what->title[0] == '\0')
@@ -69,9 +61,9 @@ static void print_job(const struct oche_outcome *outcome, uint32_t number, FILE 
         fputs(".\n", out);
         return;
     }
-    fprintf(out, "%s", figure("workload.N.time", job->time_s, &a));
-    print_speed(job, out);
-    if (oche_mean_of(&job->busy) > 0)
+    fprintf(out, "%s", figure_of(outcome, "workload.N.time", number).text);
+    print_speed(outcome, number, out);
+    if (job->waiting < 1)
         fprintf(out, "; ranks wait %.0f %% of their time", 100 * job->waiting);
     if (job->first_s < job->time_s)
         fprintf(out, "; rank %u ends last", job->last);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of jobs: a sentence for each, and rows where runs are compared. */
+/* Prints the results of jobs: a sentence for each, and rows in a comparison of runs. */
 #ifndef OCHE_CLI_RUN_JOBS_H
 #define OCHE_CLI_RUN_JOBS_H
 

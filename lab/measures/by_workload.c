@@ -209,15 +209,6 @@ void oche_by_workload_take(struct oche_by_workload *by, const struct oche_world 
     }
 }
 
-double oche_mean_of(const struct oche_sorted_values *values)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < values->count; i++)
-        sum += values->values[i];
-    return values->count > 0 ? sum / (double)values->count : NAN;
-}
-
 void oche_by_workload_free(struct oche_by_workload *by)
 {
     for (uint32_t w = 0; w < by->count; w++) {

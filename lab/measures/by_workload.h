@@ -57,9 +57,6 @@ void oche_by_workload_take(struct oche_by_workload *by, const struct oche_world 
                            oche_time measured);
 void oche_by_workload_free(struct oche_by_workload *by);
 
-/* Returns the mean of the values; NAN: there are none. */
-double oche_mean_of(const struct oche_sorted_values *values);
-
 /*
  * Returns a flow's goodput in bytes per picosecond: payload that the receiver had in order, divided
  * by the time from the flow's start to its end (delivery, failure, or the end of the run). Returns

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes what has become of jobs. */
+/* Takes the results of jobs. */
 #include "lab/measures/jobs.h"
 
 #include <math.h>

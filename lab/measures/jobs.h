@@ -21,11 +21,11 @@ struct oche_job_outcome {
     double first_s; /* the same, to the end of the first one */
     uint32_t last;  /* the rank that ended last */
     double waiting; /* share of the ranks' times in which they do nothing but wait */
-    /* Of ranks that have ended: time in which a cpu is busy, and all other time. */
+    /* for each rank that has ended: the time in which one of its cpus is busy, and the rest */
     struct oche_sorted_values busy, exposed;
     /*
-     * Of repetitions that all ranks have ended: from the first rank's begin, behind what it
-     * calculates, to the last one's end.
+     * The time of each repetition that all ranks have ended: from the begin of the first rank, when
+     * it has calculated, to the end of the last one.
      */
     struct oche_sorted_values repetition;
     /*

@@ -74,12 +74,12 @@ extern const char *const oche_job_verb_names[];
 bool oche_workload_add_schedule(const char *file, uint64_t initial_rate_bps, uint64_t tenant,
                                 uint32_t verb, const struct oche_workload_facts *facts,
                                 struct oche_flow_list *list, struct oche_error *error);
-/* What a job is made of. */
+/* The parts of a job. */
 struct oche_job_plan {
     struct oche_goal goal;
     uint32_t *host_of;                      /* of oche_place_ranks */
     const struct oche_job_repeats *repeats; /* NULL: it is no collective operation */
-    const char *source; /* what an error about its messages begins with: a file, or a key */
+    const char *source; /* a file or a key, with which an error about its messages begins */
 };
 
 /*

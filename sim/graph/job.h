@@ -22,17 +22,17 @@ struct oche_job_params {
     bool acknowledged;       /* a send ends when it is acknowledged; false: when it is posted */
 };
 
-/* What has become of a rank. Written by its host. */
+/* Results of a rank; its host writes them. */
 struct oche_job_rank {
     oche_time ended; /* its last operation; OCHE_NEVER: it has not */
     oche_time busy;  /* time in which at least one of its cpus calculates, sends or receives */
-    /* When the run is over, by oche_job_finish: what waits, and the first of each. */
+    /* Set by oche_job_finish: how many receives and messages wait, and the first of each. */
     uint64_t receives, messages;
     uint64_t receive;     /* operation */
     uint64_t sender, tag; /* of a message */
 };
 
-/* What a job does, if it is a collective operation, and how often. */
+/* A collective operation, and how often the job does it. */
 struct oche_job_repeats {
     char title[64];    /* "all_reduce (ring)"; "": it is not one */
     uint64_t bytes;    /* of one operation */
@@ -63,7 +63,7 @@ struct oche_job {
     uint32_t local_most; /* ranks of the host that has most */
     /* A rank's messages are sent by operations sends[first_send[rank] … first_send[rank + 1]). */
     uint32_t *first_send, *sends;
-    /* Of each of them which queue pair of the two ranks it takes; NULL: they have one. */
+    /* for each message, the queue pair of its two ranks that it takes; NULL: there is one */
     uint8_t *channels;
     struct oche_job_chunk *chunks; /* in the order of numbers */
     uint32_t chunk_count;
@@ -92,7 +92,7 @@ struct oche_job *oche_job_create(struct oche_goal *goal, uint32_t *host_of, uint
 void oche_job_free(struct oche_job *job);
 void oche_jobs_free(struct oche_jobs *jobs);
 
-/* What a job's ranks wait for. */
+/* The ranks that have not ended, and the receives and messages that wait. */
 struct oche_job_waits {
     uint32_t ranks;    /* that have not ended */
     uint64_t receives; /* that have no message; the first is `operation` of rank `receiver` */

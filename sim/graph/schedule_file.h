@@ -7,7 +7,7 @@
 
 #define OCHE_SCHEDULE_REMARK_BYTES 400
 
-/* What is to be known about a schedule from a file. */
+/* Properties of a file that is read as a schedule. */
 struct oche_schedule_file {
     const char *format;                      /* "GOAL", "htsim's connection matrix" */
     bool acknowledged;                       /* sends end when they are acknowledged */

@@ -26,7 +26,7 @@ struct oche_host_jobs {
     uint32_t ready_room;
 };
 
-/* What is deferred. `object` is the program, and `number` an operation, unless stated otherwise. */
+/* Deferred work. `object` is the program, and `number` an operation, unless stated otherwise. */
 enum kind {
     BEGINS,    /* the program begins */
     STARTS,    /* the operation starts, and others wait for that */

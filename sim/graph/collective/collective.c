@@ -83,9 +83,12 @@ void oche_steps_wait(struct oche_steps *steps, uint32_t operation, uint32_t befo
     oche_goal_write_edge(steps->writer, operation, before, false);
 }
 
-static uint32_t add_message(struct oche_steps *steps, const struct oche_goal_op *op, uint32_t after)
+static uint32_t add_message(struct oche_steps *steps, enum oche_goal_type type, uint32_t peer,
+                            uint64_t bytes, uint32_t tag, uint32_t after)
 {
-    const uint32_t number = add(steps, op);
+    const uint32_t number =
+        add(steps,
+            &(struct oche_goal_op){.type = (uint8_t)type, .peer = peer, .size = bytes, .tag = tag});
 
     oche_steps_wait(steps, number, after == OCHE_NO_STEP ? steps->begin : after);
     return number;
@@ -94,19 +97,13 @@ static uint32_t add_message(struct oche_steps *steps, const struct oche_goal_op 
 uint32_t oche_steps_send(struct oche_steps *steps, uint32_t to, uint64_t bytes, uint32_t tag,
                          uint32_t after)
 {
-    return add_message(
-        steps,
-        &(struct oche_goal_op){.type = OCHE_GOAL_SEND, .peer = to, .size = bytes, .tag = tag},
-        after);
+    return add_message(steps, OCHE_GOAL_SEND, to, bytes, tag, after);
 }
 
 uint32_t oche_steps_receive(struct oche_steps *steps, uint32_t from, uint64_t bytes, uint32_t tag,
                             uint32_t after)
 {
-    return add_message(
-        steps,
-        &(struct oche_goal_op){.type = OCHE_GOAL_RECV, .peer = from, .size = bytes, .tag = tag},
-        after);
+    return add_message(steps, OCHE_GOAL_RECV, from, bytes, tag, after);
 }
 
 /* ---- ranks ---- */

@@ -80,13 +80,10 @@ static uint32_t add_up(struct oche_steps *steps, const struct place *place, uint
     for (unsigned i = 0; i < place->count; i++)
         got[i] = oche_steps_receive(steps, place->children[i], bytes, tag, OCHE_NO_STEP);
     if (place->parent == OCHE_NO_STEP) {
-        if (got[1] != OCHE_NO_STEP) { /* both are awaited, in this order */
-            const uint32_t second = got[1];
-
-            oche_steps_wait(steps, second, got[0]);
-            return second;
-        }
-        return got[0];
+        if (got[1] == OCHE_NO_STEP)
+            return got[0];
+        oche_steps_wait(steps, got[1], got[0]); /* so that both are awaited */
+        return got[1];
     }
     const uint32_t send = oche_steps_send(steps, place->parent, bytes, tag, got[0]);
 

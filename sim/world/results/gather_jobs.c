@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the ranks of jobs have noted, and which of their flows are made, told to all processes. Each
- * value is known by one process, that of the host; the others add 0 to it.
+ * Tells all processes the results of jobs' ranks, and which of their flows are made. One process
+ * knows a value, that of the host; the others add 0 to it.
  */
 #include <stdlib.h>
 
