@@ -584,6 +584,17 @@ unsigned oche_device_progress(struct oche_device *device)
     return progress(device, false);
 }
 
+unsigned oche_device_progress_in_turn(struct oche_device *device)
+{
+    unsigned packets;
+
+    oche_device_lock(device);
+    device->checks_writes = false;
+    packets = advance(device);
+    oche_device_unlock(device);
+    return packets;
+}
+
 unsigned oche_device_progress_checked(struct oche_device *device)
 {
     return progress(device, true);

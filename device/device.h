@@ -214,6 +214,11 @@ void oche_device_flush_qps(struct oche_device *device);
  */
 unsigned oche_device_progress(struct oche_device *device);
 /*
+ * Like oche_device_progress, but waits while another thread is doing this. So work that was posted
+ * before the call has been looked at when it returns.
+ */
+unsigned oche_device_progress_in_turn(struct oche_device *device);
+/*
  * Like oche_device_progress, for a thread that the program did not start. The program may have
  * unmapped memory that is still posted, so received data is written with a check.
  */

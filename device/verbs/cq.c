@@ -237,8 +237,8 @@ int ibv_resize_cq(struct ibv_cq *cq, int cqe)
         return EINVAL;
     if (ov_gone(own->port) != 0)
         return ov_gone(own->port);
-    /* there must also be room for the completions of work that is done by now */
-    ov_port_progress(own->port);
+    /* there must also be room for the completions of work that an adapter would have done by now */
+    oche_device_progress_in_turn(own->port->device);
     entries = power_of_two_from((uint32_t)cqe);
     memory = malloc(oche_cq_entries_bytes(entries));
     if (memory == NULL)

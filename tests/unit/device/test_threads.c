@@ -342,6 +342,37 @@ static void a_completion_that_another_makes(void **state)
     pair_close(&pair);
 }
 
+static void *progress_in_turn(void *argument)
+{
+    struct end *end = argument;
+
+    oche_device_progress_in_turn(end->device);
+    return NULL;
+}
+
+/* A thread that waits for its turn returns when the work posted before has left. */
+static void progress_while_another_makes_it(void **state)
+{
+    struct oche_completion done;
+    struct oche_send_work work;
+    pthread_t thread;
+    struct pair pair;
+
+    (void)state;
+    pair_open(&pair, &(struct oche_device_config){.seed = 1}, OCHE_TRANSPORT_UC);
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, 0, 100);
+    oche_device_lock(pair.a.device);
+    assert_int_equal(oche_device_post_send(pair.a.device, pair.a.qp, &work), 0);
+    assert_int_equal(oche_device_progress(pair.a.device), 0);
+    assert_int_equal(pthread_create(&thread, NULL, progress_in_turn, &pair.a), 0);
+    usleep(20000); /* the test holds also if it has not begun yet */
+    assert_int_equal(oche_cq_poll(pair.a.cq, &done, 1), 0);
+    oche_device_unlock(pair.a.device);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(oche_cq_poll(pair.a.cq, &done, 1), 1); /* UC's work is done as it has left */
+    pair_close(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +384,7 @@ int main(void)
         cmocka_unit_test(a_timer_after_one_that_is_gone),
         cmocka_unit_test(no_room_for_another),
         cmocka_unit_test(a_completion_that_another_makes),
+        cmocka_unit_test(progress_while_another_makes_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
