@@ -7,28 +7,29 @@
 const char *const oche_send_ends_names[] = {"posted", "acknowledged", NULL};
 const char *const oche_job_verb_names[] = {"write", "send", NULL};
 
-/* Returns the queue pair, of those between two hosts, that a message takes. */
-static uint32_t channel_of(const struct oche_job *job, uint32_t from, uint32_t to, uint32_t message)
+/* Returns the queue pair, of those between two hosts, that a flow takes. */
+static uint32_t channel_of(const struct oche_job *job, uint32_t from, uint32_t to, uint32_t number)
 {
     const uint32_t pair = job->local_of[from] * job->local_most + job->local_of[to];
 
-    return pair * job->params.channels + oche_job_channel(job, message);
+    return pair * job->params.channels + oche_job_channel(job, number);
 }
 
-/* Describes a message. One without bytes travels as one of a byte. */
-static void message_at(const struct oche_flow_source *source, uint32_t message,
-                       struct oche_flow_plan *plan)
+/* Describes a flow of a message. A message without bytes travels as one of a byte. */
+static void flow_at(const struct oche_flow_source *source, uint32_t number,
+                    struct oche_flow_plan *plan)
 {
     const struct oche_job *job = source->context;
-    uint32_t operation;
-    const uint32_t rank = oche_job_sender(job, message, &operation);
-    const struct oche_goal_op op = oche_goal_op(&job->goal.rank[rank], operation);
+    const struct oche_job_flow flow = oche_job_flow(job, number);
+    const struct oche_goal_op op = oche_goal_op(&job->goal.rank[flow.rank], flow.operation);
+    const bool returns = flow.part == OCHE_JOB_ANSWER;
+    const uint32_t from = returns ? op.peer : flow.rank, to = returns ? flow.rank : op.peer;
 
-    plan->src = job->host_of[rank];
-    plan->dst = job->host_of[op.peer];
-    plan->bytes = op.size > 0 ? op.size : 1;
+    plan->src = job->host_of[from];
+    plan->dst = job->host_of[to];
+    plan->bytes = flow.part != OCHE_JOB_DATA ? OCHE_JOB_CONTROL_BYTES : op.size > 0 ? op.size : 1;
     plan->priority = plan->bytes <= source->priority_bytes;
-    plan->channel = channel_of(job, rank, op.peer, message);
+    plan->channel = channel_of(job, from, to, number);
 }
 
 /* Adds a source that has all messages of the job to other hosts. */
@@ -38,9 +39,9 @@ static bool add_source(struct oche_job *job, const struct oche_workload_facts *f
     struct oche_flow_source source = oche_flow_list_source(list, facts->number, 0, 1, OCHE_NEVER);
 
     job->first_flow = list->count;
-    source.at = message_at;
+    source.at = flow_at;
     source.context = job;
-    source.count = oche_job_messages(job);
+    source.count = oche_job_flows(job);
     return oche_flow_list_add_source(list, &source);
 }
 
@@ -54,7 +55,8 @@ bool oche_workload_add_job(const struct oche_job_plan *plan,
                                            .local_bps = settings->local_rate,
                                            .local_latency = settings->local_latency,
                                            .channels = (uint32_t)settings->channels,
-                                           .acknowledged = settings->send_ends == 1};
+                                           .acknowledged = settings->send_ends == 1,
+                                           .eager_bytes = settings->rendezvous_above};
     struct oche_goal goal = plan->goal;
     struct oche_error why;
     struct oche_job *job;

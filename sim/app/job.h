@@ -12,7 +12,7 @@ struct oche_job_settings {
     uint32_t verb;
     struct oche_placement_params place;
     oche_time start, overhead, local_latency;
-    uint64_t local_rate, channels;
+    uint64_t local_rate, channels, rendezvous_above;
     uint32_t send_ends; /* 0: when it is posted; 1: when it is acknowledged */
 };
 extern const char *const oche_send_ends_names[];
@@ -50,6 +50,11 @@ extern const char *const oche_send_ends_names[];
         {OCHE_PARAM_AS("channels", struct type, job.channels), OCHE_IS_COUNT(1, 1, 64),            \
          .where = "workloads.md#jobs",                                                             \
          .help = "queue pairs of each pair of ranks, which its messages use in turn"},             \
+        {OCHE_PARAM_AS("rendezvous_above", struct type, job.rendezvous_above),                     \
+         OCHE_IS_BYTES(OCHE_NEVER, 0, OCHE_NEVER), .usual_most = 65536,                            \
+         .where = "workloads.md#jobs",                                                             \
+         .help = "the sender of a longer message asks the receiver first, and sends it when a "    \
+                 "receive is posted (MPI: rendezvous; LogGOPS: S)"},                               \
         {OCHE_PARAM_AS("start", struct type, job.start), OCHE_IS_TIME(0, 0, OCHE_NEVER),           \
          .help = "when all ranks begin"},                                                          \
         {OCHE_PARAM_AS("initial_rate", struct type, job.initial_rate),                             \

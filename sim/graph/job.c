@@ -6,8 +6,8 @@
 
 #include "params/error.h"
 
-#define MOST_MESSAGES (UINT32_C(1) << 28)
-#define CHUNK         64 /* messages; the last one of a rank has fewer */
+#define MOST_FLOWS (UINT32_C(1) << 28)
+#define CHUNK      64 /* flows; the last one of a rank has fewer */
 
 static void *make(size_t count, size_t bytes)
 {
@@ -48,11 +48,23 @@ static bool check_send(const struct oche_job *job, uint32_t rank, uint32_t opera
                      (unsigned long long)op.size, (unsigned long long)most_bytes);
 }
 
-/* Numbers the messages between hosts. */
+/* Adds a flow of the send `operation`. */
+static void add_send(struct oche_job *job, uint32_t operation, uint64_t *count, uint64_t *room)
+{
+    if (*count == *room) {
+        *room = *room == 0 ? 1024 : 2 * *room;
+        job->sends = realloc(job->sends, *room * sizeof(*job->sends));
+        OCHE_GOT(job->sends != NULL);
+    }
+    job->sends[(*count)++] = operation;
+}
+
+/* Lists the flows of messages between hosts, rank by rank. */
 static bool list_sends(struct oche_job *job, uint64_t most_bytes, struct oche_error *error)
 {
     const uint32_t ranks = job->goal.ranks;
     uint64_t count = 0, room = 0;
+    bool asks = false;
 
     job->first_send = make((size_t)ranks + 1, sizeof(*job->first_send));
     for (uint32_t i = 0; i < ranks; i++) {
@@ -65,21 +77,26 @@ static bool list_sends(struct oche_job *job, uint64_t most_bytes, struct oche_er
                 return false;
             if (job->host_of[op.peer] == job->host_of[i])
                 continue;
-            if (count == room) {
-                room = room == 0 ? 1024 : 2 * room;
-                job->sends = realloc(job->sends, room * sizeof(*job->sends));
-                OCHE_GOT(job->sends != NULL);
-            }
-            job->sends[count++] = k;
+            add_send(job, k, &count, &room);
+            if (!oche_job_asks(job, op.size))
+                continue;
+            asks = true;
+            for (unsigned part = 1; part < OCHE_JOB_PARTS; part++)
+                add_send(job, k, &count, &room);
         }
-        if (count > MOST_MESSAGES)
-            return oche_fail(error, "more than %u messages between hosts", MOST_MESSAGES);
+        if (count > MOST_FLOWS)
+            return oche_fail(error,
+                             "more than %u messages between hosts, with their requests and "
+                             "answers",
+                             MOST_FLOWS);
         job->first_send[i + 1] = (uint32_t)count;
     }
+    if (asks)
+        job->receives = make(count, sizeof(*job->receives));
     return true;
 }
 
-/* Numbers the chunks, and in them the messages. */
+/* Numbers the chunks, and in them the flows. */
 static void number_chunks(struct oche_job *job)
 {
     const uint32_t ranks = job->goal.ranks;
@@ -87,8 +104,8 @@ static void number_chunks(struct oche_job *job)
 
     job->first_chunk = make((size_t)ranks + 1, sizeof(*job->first_chunk));
     for (uint32_t i = 0; i < ranks; i++) {
-        const uint32_t messages = job->first_send[i + 1] - job->first_send[i];
-        const uint32_t chunks = messages / CHUNK + (messages % CHUNK > 0);
+        const uint32_t flows = job->first_send[i + 1] - job->first_send[i];
+        const uint32_t chunks = flows / CHUNK + (flows % CHUNK > 0);
 
         job->first_chunk[i + 1] = job->first_chunk[i] + chunks;
         most = chunks > most ? chunks : most;
@@ -98,14 +115,14 @@ static void number_chunks(struct oche_job *job)
     for (uint32_t round = 0; round < most; round++)
         for (uint32_t i = 0; i < ranks; i++) {
             const uint32_t at = job->first_chunk[i] + round, place = round * CHUNK;
-            const uint32_t messages = job->first_send[i + 1] - job->first_send[i];
+            const uint32_t flows = job->first_send[i + 1] - job->first_send[i];
 
             if (at >= job->first_chunk[i + 1])
                 continue;
             job->chunk_of[at] = job->chunk_count;
             job->chunks[job->chunk_count++] =
-                (struct oche_job_chunk){.rank = i, .place = place, .message = next};
-            next += messages - place < CHUNK ? messages - place : CHUNK;
+                (struct oche_job_chunk){.rank = i, .place = place, .number = next};
+            next += flows - place < CHUNK ? flows - place : CHUNK;
         }
 }
 
@@ -114,12 +131,15 @@ static void choose_channels(struct oche_job *job)
 {
     uint32_t *sent = make(job->goal.ranks, sizeof(*sent)); /* to each rank */
 
-    job->channels = make(oche_job_messages(job), sizeof(*job->channels));
+    job->channels = make(oche_job_flows(job), sizeof(*job->channels));
     for (uint32_t i = 0; i < job->goal.ranks; i++) {
         for (uint32_t k = job->first_send[i]; k < job->first_send[i + 1]; k++) {
             const uint32_t peer = oche_goal_op(&job->goal.rank[i], job->sends[k]).peer;
 
-            job->channels[k] = (uint8_t)(sent[peer]++ % job->params.channels);
+            if (k > job->first_send[i] && job->sends[k] == job->sends[k - 1])
+                job->channels[k] = job->channels[k - 1]; /* another part of the same message */
+            else
+                job->channels[k] = (uint8_t)(sent[peer]++ % job->params.channels);
         }
         for (uint32_t k = job->first_send[i]; k < job->first_send[i + 1]; k++)
             sent[oche_goal_op(&job->goal.rank[i], job->sends[k]).peer] = 0;
@@ -172,6 +192,7 @@ void oche_job_free(struct oche_job *job)
     free(job->begun);
     free(job->ended);
     free(job->channels);
+    free(job->receives);
     free(job->host_of);
     free(job->first_on);
     free(job->on_host);
@@ -191,11 +212,18 @@ static oche_time serial_of_op(const struct oche_job *job, uint32_t rank, uint32_
 
     if (op.type == OCHE_GOAL_CALC)
         return op.size < OCHE_NEVER / OCHE_NS ? op.size * OCHE_NS : OCHE_NEVER;
-    if (op.type != OCHE_GOAL_SEND || job->host_of[op.peer] != job->host_of[rank])
+    if (op.type != OCHE_GOAL_SEND)
+        return time;
+
+    const bool asks = oche_job_asks(job, op.size); /* then both sides act once more */
+
+    if (asks)
+        time = oche_time_add(time, 2 * job->params.overhead);
+    if (job->host_of[op.peer] != job->host_of[rank])
         return time;
     if (job->params.local_bps > 0)
         time = oche_time_add(time, oche_time_of_bytes(op.size, job->params.local_bps));
-    return oche_time_add(time, job->params.local_latency);
+    return oche_time_add(time, (asks ? 3 : 1) * job->params.local_latency);
 }
 
 oche_time oche_job_serial(const struct oche_job *job)
@@ -259,41 +287,27 @@ struct oche_job_waits oche_job_waits(const struct oche_job *job)
     return waits;
 }
 
-/* Returns the chunk that has the message. */
-static const struct oche_job_chunk *chunk_of(const struct oche_job *job, uint32_t message)
+/* Returns the place in `sends` of a flow, and in `rank` whose message it belongs to. */
+static uint32_t place_of(const struct oche_job *job, uint32_t number, uint32_t *rank)
 {
     uint32_t low = 0, high = job->chunk_count; /* chunks before `low` begin at it or earlier */
 
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
 
-        if (job->chunks[middle].message <= message)
+        if (job->chunks[middle].number <= number)
             low = middle + 1;
         else
             high = middle;
     }
-    return &job->chunks[low - 1];
+    const struct oche_job_chunk *chunk = &job->chunks[low - 1];
+
+    *rank = chunk->rank;
+    return job->first_send[chunk->rank] + chunk->place + (number - chunk->number);
 }
 
-uint32_t oche_job_sender(const struct oche_job *job, uint32_t message, uint32_t *operation)
-{
-    const struct oche_job_chunk *chunk = chunk_of(job, message);
-    const uint32_t place = chunk->place + (message - chunk->message);
-
-    *operation = job->sends[job->first_send[chunk->rank] + place];
-    return chunk->rank;
-}
-
-uint32_t oche_job_channel(const struct oche_job *job, uint32_t message)
-{
-    const struct oche_job_chunk *chunk = chunk_of(job, message);
-
-    if (job->channels == NULL)
-        return 0;
-    return job->channels[job->first_send[chunk->rank] + chunk->place + (message - chunk->message)];
-}
-
-uint32_t oche_job_message(const struct oche_job *job, uint32_t rank, uint32_t operation)
+/* Returns the first place in `sends` of a rank's operation. */
+static uint32_t first_place_of(const struct oche_job *job, uint32_t rank, uint32_t operation)
 {
     uint32_t low = job->first_send[rank], high = job->first_send[rank + 1];
 
@@ -305,8 +319,47 @@ uint32_t oche_job_message(const struct oche_job *job, uint32_t rank, uint32_t op
         else
             high = middle;
     }
-    const uint32_t place = low - job->first_send[rank];
-    const uint32_t chunk = job->chunk_of[job->first_chunk[rank] + place / CHUNK];
+    return low;
+}
 
-    return job->chunks[chunk].message + place % CHUNK;
+struct oche_job_flow oche_job_flow(const struct oche_job *job, uint32_t number)
+{
+    struct oche_job_flow flow = {.part = OCHE_JOB_DATA};
+    const uint32_t place = place_of(job, number, &flow.rank);
+    const uint32_t first = job->first_send[flow.rank];
+
+    flow.operation = job->sends[place];
+    if (job->receives == NULL)
+        return flow;
+    if (oche_job_asks(job, oche_goal_op(&job->goal.rank[flow.rank], flow.operation).size)) {
+        flow.part = OCHE_JOB_REQUEST;
+        for (uint32_t k = place; k > first && job->sends[k - 1] == flow.operation; k--)
+            flow.part++;
+    }
+    return flow;
+}
+
+uint32_t oche_job_channel(const struct oche_job *job, uint32_t number)
+{
+    uint32_t rank;
+
+    return job->channels == NULL ? 0 : job->channels[place_of(job, number, &rank)];
+}
+
+uint32_t oche_job_number(const struct oche_job *job, const struct oche_job_flow *flow)
+{
+    const struct oche_goal_rank *rank = &job->goal.rank[flow->rank];
+    uint32_t place = first_place_of(job, flow->rank, flow->operation) - job->first_send[flow->rank];
+
+    if (job->receives != NULL && oche_job_asks(job, oche_goal_op(rank, flow->operation).size))
+        place += (uint32_t)flow->part;
+
+    const uint32_t chunk = job->chunk_of[job->first_chunk[flow->rank] + place / CHUNK];
+
+    return job->chunks[chunk].number + place % CHUNK;
+}
+
+uint32_t *oche_job_receive(const struct oche_job *job, uint32_t rank, uint32_t operation)
+{
+    return &job->receives[first_place_of(job, rank, operation) + OCHE_JOB_ANSWER];
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A job: a schedule whose ranks are programs on hosts. Its messages between hosts are flows whose
- * numbers follow one another. They are numbered in chunks of a rank's messages: the first chunk of
- * each rank, then the second ones, and so on; so flows with near numbers are over at about the same
- * time, and can be moved out of memory (flow_rest.c). Messages between ranks of one host do not use
- * the network.
+ * numbers follow one another. They are numbered in chunks of the flows of a rank's messages: the
+ * first chunk of each rank, then the second ones, and so on; so flows with near numbers are over at
+ * about the same time, and can be moved out of memory (flow_rest.c). Messages between ranks of one
+ * host do not use the network.
  */
 #ifndef OCHE_SIM_GRAPH_JOB_H
 #define OCHE_SIM_GRAPH_JOB_H
@@ -20,7 +20,16 @@ struct oche_job_params {
     oche_time local_latency; /* and what such a message takes besides */
     uint32_t channels;       /* queue pairs of each pair of ranks, which its messages use in turn */
     bool acknowledged;       /* a send ends when it is acknowledged; false: when it is posted */
+    uint64_t eager_bytes;    /* the sender of a longer message asks first (rendezvous) */
 };
+
+/*
+ * A message is one flow if it is eager. Otherwise it is three: the sender's request, the receiver's
+ * answer, and the data.
+ */
+enum oche_job_part { OCHE_JOB_REQUEST, OCHE_JOB_ANSWER, OCHE_JOB_DATA };
+#define OCHE_JOB_PARTS         3
+#define OCHE_JOB_CONTROL_BYTES 64 /* of a request, and of an answer */
 
 /* Results of a rank; its host writes them. */
 struct oche_job_rank {
@@ -42,10 +51,16 @@ struct oche_job_repeats {
     uint32_t *begins, *ends;
 };
 
-/* Some messages of a rank whose numbers follow one another. */
+/* Some flows of a rank's messages whose numbers follow one another. */
 struct oche_job_chunk {
-    uint32_t rank, place; /* the first one's place among the rank's messages */
-    uint32_t message;     /* its number among those of the job */
+    uint32_t rank, place; /* the first one's place among those of the rank's messages */
+    uint32_t number;      /* its number among those of the job */
+};
+
+/* What a flow carries. */
+struct oche_job_flow {
+    uint32_t rank, operation; /* the message's send */
+    enum oche_job_part part;
 };
 
 struct oche_job {
@@ -61,15 +76,20 @@ struct oche_job {
     uint32_t *first_on, *on_host;
     uint32_t *local_of;  /* by rank: its place among those of its host */
     uint32_t local_most; /* ranks of the host that has most */
-    /* A rank's messages are sent by operations sends[first_send[rank] … first_send[rank + 1]). */
+    /*
+     * The flows of a rank's messages belong to its operations sends[first_send[rank] …
+     * first_send[rank + 1]): each eager message is there once, and others OCHE_JOB_PARTS times.
+     */
     uint32_t *first_send, *sends;
-    /* for each message, the queue pair of its two ranks that it takes; NULL: there is one */
+    /* for each of these flows, the queue pair of its two ranks that it takes; NULL: there is one */
     uint8_t *channels;
+    /* for each of them that is an answer, the receive that it is for; NULL: all are eager */
+    uint32_t *receives;
     struct oche_job_chunk *chunks; /* in the order of numbers */
     uint32_t chunk_count;
     /* The numbers of a rank's chunks are chunk_of[first_chunk[rank] … first_chunk[rank + 1]). */
     uint32_t *first_chunk, *chunk_of;
-    uint32_t first_flow;           /* the flow of message 0 */
+    uint32_t first_flow;           /* number of the first flow */
     struct oche_job_rank *results; /* by rank */
     struct oche_rank **ways;       /* by rank; NULL: no host here runs it */
 };
@@ -107,16 +127,23 @@ struct oche_job_waits oche_job_waits(const struct oche_job *job);
 
 /* Returns the time of all that does not use the network, one operation after the other. */
 oche_time oche_job_serial(const struct oche_job *job);
-/* Returns how many messages go to other hosts. */
-static inline uint32_t oche_job_messages(const struct oche_job *job)
+/* Returns how many flows the messages to other hosts are. */
+static inline uint32_t oche_job_flows(const struct oche_job *job)
 {
     return job->first_send[job->goal.ranks];
 }
-/* Returns the rank that sends a message, and in `operation` its operation. */
-uint32_t oche_job_sender(const struct oche_job *job, uint32_t message, uint32_t *operation);
-/* Returns the queue pair of the two ranks that a message takes. */
-uint32_t oche_job_channel(const struct oche_job *job, uint32_t message);
-/* Returns the message of a send to another host. */
-uint32_t oche_job_message(const struct oche_job *job, uint32_t rank, uint32_t operation);
+/* Returns what a flow carries; `number` counts from the job's first flow. */
+struct oche_job_flow oche_job_flow(const struct oche_job *job, uint32_t number);
+/* Returns the queue pair of the two ranks that a flow takes. */
+uint32_t oche_job_channel(const struct oche_job *job, uint32_t number);
+/* Returns the number of a flow of a send to another host. The part must be one that it has. */
+uint32_t oche_job_number(const struct oche_job *job, const struct oche_job_flow *flow);
+/* Returns where the receive is noted to which the receiver's answer belongs. */
+uint32_t *oche_job_receive(const struct oche_job *job, uint32_t rank, uint32_t operation);
+/* True if the sender of a message of so many bytes asks first. */
+static inline bool oche_job_asks(const struct oche_job *job, uint64_t bytes)
+{
+    return bytes > job->params.eager_bytes;
+}
 
 #endif

@@ -4,8 +4,8 @@
 
 Some sends and receives are taken away, and ranks are made to wait for each other. What is left over
 must not depend on the network: `oche run` must name as many ranks, receives and messages as `oche
-import` finds by its model (in which all messages are eager), and a run whose ranks all end must end
-by itself.
+import` finds by its model, with messages that are eager and others that are not, and a run whose
+ranks all end must end by itself.
 
 usage: graphs.py     environment: OCHE, SOURCE; OCHE_LONG=yes: 1,000 schedules
 """
@@ -22,6 +22,7 @@ OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 COUNT = 1000 if os.environ.get("OCHE_LONG") == "yes" else 300
 PLACES = ("", ", ranks_per_host: 2", ", ranks_per_host: 3, channels: 2", ", placement: random",
           ", send_ends: acknowledged", ", overhead: 2us", ", verb: send")
+EAGER = (1000000000, 0, 500)  # bytes; the sender of a longer message waits for its receive
 
 
 def broken(seed):
@@ -53,13 +54,15 @@ def verdicts(work, seed):
     path = os.path.join(work, f"{seed}.goal")
     with open(path, "w", encoding="utf-8") as out:
         out.write(goal.text_of(ranks))
-    done = run_program(OCHE, "import", path, "--json", "--loggops", "S=1000000000")
+    eager = EAGER[seed // len(PLACES) % len(EAGER)]
+    done = run_program(OCHE, "import", path, "--json", "--loggops", f"S={eager}")
     model = json.loads(done.stdout)
     scenario = os.path.join(work, f"{seed}.yaml")
     with open(scenario, "w", encoding="utf-8") as out:
         out.write(f"topology: {{type: star, hosts: {len(ranks)}}}\ncongestion_control: none\n"
                   f"seed: {seed}\nhost: {{ack_timeout: 1ms}}\nswitch: {{buffer: 32MB}}\n"
-                  f"workload: {{type: schedule, file: {path}{PLACES[seed % len(PLACES)]}}}\n")
+                  f"workload: {{type: schedule, file: {path}{PLACES[seed % len(PLACES)]}, "
+                  f"rendezvous_above: {eager}B}}\n")
     done = run_program(OCHE, "run", scenario, "--json", "-o", f"{work}/{seed}")
     if done.returncode not in (0, 3):
         return model, done.stderr
@@ -113,6 +116,28 @@ def check_times(work):
     both = "num_ranks 2\nrank 0 {\nsend 1000b to 1 tag 1\nsend 1000b to 1 tag 2\n}\nrank 1 {\n" \
            "recv 1000b from 0 tag 2\nrecv 1000b from 0 tag 1\n}\n"
     check(time_of(work, star, both, local) == 7 + 200 + 50 + 7, "one behind the other")
+    check_rendezvous(work, star, message, local)
+
+
+def check_rendezvous(work, star, message, local):
+    """A request, an answer and the data, each after the overhead of the rank that sends it."""
+    asks = ", rendezvous_above: 999B"
+    check(time_of(work, star, message, local + asks) == 3 * (7 + 50) + 100 + 7, "a local message")
+    check(time_of(work, star, message, local + ", rendezvous_above: 1000B") == 7 + 100 + 50 + 7,
+          "one that is just short enough")
+    check(time_of(work, star, message, local + asks + ", send_ends: acknowledged") ==
+          3 * (7 + 50) + 100 + 10, "a local send, which ends when the data is there")
+    control = time_of(work, star, message.replace("1000b", "64b"))
+    data = time_of(work, star, message)
+    for overhead in (300, 1000):  # in which the ACK of what has arrived goes out
+        check(time_of(work, star, message, f"{asks}, overhead: {overhead}ns") ==
+              round(2 * control + data + 4 * overhead, 3), "over the network")
+    late = message.replace("a: recv", "c: calc 100000\na: recv").replace(
+        "tag 1\n}\n", "tag 1\na requires c\n}\n")
+    check(late.count("a requires c") == 1, late)
+    check(time_of(work, star, late, asks + ", overhead: 300ns") ==
+          round(100000 + control + data + 3 * 300, 3),
+          "the receive is posted late")
 
 
 def sentence_of(work, workload, *options):
@@ -169,4 +194,5 @@ def main():
     return report()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
