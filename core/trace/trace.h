@@ -57,7 +57,8 @@ OCHE_C_BEGIN
     X(REROUTED, "", "")                                                                            \
     X(FCP_SENT, "port", "VL << 32 | FCTBS << 16 | FCCL")                                           \
     X(FCP_ARRIVED, "port", "VL << 32 | FCTBS << 16 | FCCL")                                        \
-    X(RANK_ENDED, "rank of a job", "workload")
+    X(RANK_ENDED, "rank of a job", "workload")                                                     \
+    X(LINK_CHANGED, "port", "rate at which it sends from now on")
 
 enum oche_trace_kind {
 #define OCHE_TRACE_ENUM(name, a, b) OCHE_TRACE_##name,

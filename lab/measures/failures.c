@@ -8,19 +8,22 @@
 #include "params/figures.h"
 #include "params/text_stream.h"
 
-/* Prints the links that failed: "leaf0:spine1, leaf2:spine1". */
+/* Prints the links that failed: "leaf0:spine1, leaf2:spine1". The sender of a direction is first.
+ */
 static void print_links(const struct oche_world *world, const struct oche_world_failure *failure,
-                        FILE *out)
+                        uint32_t direction, FILE *out)
 {
     const struct oche_topology *topology = oche_world_topology(world);
 
     for (uint32_t i = 0; i < failure->count && i < OCHE_MOST_FAILURES_NAMED; i++) {
         const struct oche_topology_link *link = &topology->links[failure->links[i]];
-        bool a_host = topology->nodes[link->a].kind == OCHE_NODE_HOST;
+        const bool b_first = direction == OCHE_FAILURE_BOTH
+                                 ? topology->nodes[link->a].kind == OCHE_NODE_HOST
+                                 : failure->from_b[i] == (direction == OCHE_FAILURE_OUT);
         char name[OCHE_PORT_NAME_BYTES];
 
-        oche_topology_port_name(topology, a_host ? link->b : link->a,
-                                a_host ? link->port_b : link->port_a, name, sizeof(name));
+        oche_topology_port_name(topology, b_first ? link->b : link->a,
+                                b_first ? link->port_b : link->port_a, name, sizeof(name));
         fprintf(out, "%s%s", i > 0 ? ", " : "", name);
     }
     if (failure->count > OCHE_MOST_FAILURES_NAMED)
@@ -35,6 +38,21 @@ static void print_until(oche_time time, FILE *out)
         fputs(oche_figure_time(time).text, out);
 }
 
+/* Prints what happens to the links: "down ", "at 25 % of the rate one way ". */
+static void print_kind(const struct oche_failure_params *params, FILE *out)
+{
+    if (!oche_failure_degrades(params)) {
+        fputs("down ", out);
+        return;
+    }
+    if (params->speed > 0)
+        fprintf(out, "at %g %% of the rate%s", params->speed * 100, params->loss > 0 ? ", " : " ");
+    if (params->loss > 0)
+        fprintf(out, "losing %g %% of packets ", params->loss * 100);
+    if (params->direction != OCHE_FAILURE_BOTH)
+        fputs("one way ", out);
+}
+
 static void print_failure(const struct oche_world *world, uint32_t number, FILE *out)
 {
     const struct oche_world_config *config = oche_world_config(world);
@@ -42,12 +60,17 @@ static void print_failure(const struct oche_world *world, uint32_t number, FILE 
     struct oche_world_failure failure = oche_world_failure(world, number);
     oche_time reroute = config->routes.reroute, known = oche_time_add(failure.from, reroute);
 
-    fprintf(out, "down from %s to ", oche_figure_time(failure.from).text);
+    print_kind(params, out);
+    fprintf(out, "from %s to ", oche_figure_time(failure.from).text);
     print_until(failure.until, out);
     fputs(": ", out);
     if (params->switches != NULL && *params->switches != '\0')
         fprintf(out, "%s, with ", params->switches);
-    print_links(world, &failure, out);
+    print_links(world, &failure, params->direction, out);
+    if (oche_failure_degrades(params)) {
+        fputc('\n', out);
+        return;
+    }
     if (known >= oche_world_until(world) ||
         (failure.until != OCHE_NEVER && failure.until - failure.from <= reroute)) {
         fputs("; routes stayed\n", out);
@@ -107,7 +130,7 @@ void oche_failures_take(struct oche_failures_outcome *failures, const struct och
         print_failure(world, i, out);
     oche_text_stream_close(out);
     failures->lost = totals->drops[OCHE_DROP_LINK_DOWN] + totals->drops[OCHE_DROP_NO_ROUTE] +
-                     totals->cut_packets;
+                     totals->cut_packets + totals->grey_packets;
     take_row(&failures->hit, world, records, record_count, true);
     take_row(&failures->others, world, records, record_count, false);
 }

@@ -496,11 +496,14 @@ const struct metric oche_metric_table[] = {
      "scripted events that never happened", .only_if = ANY(events.counts.listed)},
     {"lost.link_down", COUNT, OF_RUN, FROM(COUNTER, TOTAL(cut_packets)),
      "lost because the link went down or was down"},
+    {"lost.degraded", COUNT, OF_RUN, FROM(COUNTER, TOTAL(grey_packets)),
+     "lost by links that a failure with loss made so", .only_if = ANY(failures.count)},
     {"lost.PLACE", COUNT, OF_PLACE, FROM(COUNTER, EACH(lost)),
      "lost, by the place that sent the packets"},
 
     {"failures.lost", COUNT, OF_RUN, FROM(COUNTER, OUTCOME(failures.lost)),
-     "packets lost because of failures: drops.link_down, drops.no_route, lost.link_down",
+     "packets lost because of failures: drops.link_down, drops.no_route, lost.link_down, "
+     "lost.degraded",
      .only_if = ANY(failures.count)},
     FAILURES("failures", hit, "flows that lost a packet to a failure while they were in progress"),
     FAILURES("failures.others", others, "flows that lost no packet to a failure"),

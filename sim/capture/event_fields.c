@@ -57,6 +57,7 @@ static const struct oche_event_field fields[OCHE_TRACE_KINDS][OCHE_EVENT_MOST_FI
     [OCHE_TRACE_CREDIT_ARRIVED] = {A("credit"), B("bytes")},
     [OCHE_TRACE_LINK_DOWN] = {A("port")},
     [OCHE_TRACE_LINK_UP] = {A("port")},
+    [OCHE_TRACE_LINK_CHANGED] = {A("port"), B("rate_bps")},
     [OCHE_TRACE_FCP_SENT] = {A("port"), B_PART("fccl", 0, 16), B_PART("fctbs", 16, 16),
                              B_PART("vl", 32, 32)},
     [OCHE_TRACE_FCP_ARRIVED] = {A("port"), B_PART("fccl", 0, 16), B_PART("fctbs", 16, 16),

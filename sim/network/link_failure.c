@@ -11,6 +11,30 @@
 
 #define HIT_BLOCK 256 /* connections that share an entry of `hit_blocks` */
 
+static void set_rate(struct oche_port *port, struct oche_port_extra *extra, uint64_t rate_bps)
+{
+    extra->sends.bps = rate_bps;
+    port->ps_per_byte = oche_network_ps_per_byte(rate_bps);
+}
+
+/* Before the run: a change at its beginning is one before its first packet. */
+static void prepare(struct oche_network *network, const struct oche_change *change)
+{
+    const uint32_t number = network->nodes[change->node].first_port + change->port;
+    struct oche_port_extra *extra = &network->extras[number];
+
+    if (change->kind == OCHE_CHANGE_SENDS && change->rate_bps < extra->slowest_bps)
+        extra->slowest_bps = change->rate_bps;
+    if (change->time > 0)
+        return;
+    if (change->kind == OCHE_CHANGE_RECEIVES)
+        extra->receives.bps = change->rate_bps;
+    else
+        set_rate(&network->ports[number], extra, change->rate_bps);
+    if (change->kind == OCHE_CHANGE_SENDS && extra->grey != NULL)
+        extra->grey->threshold = change->loss;
+}
+
 void oche_network_set_changes(struct oche_network *network, const struct oche_change *changes,
                               size_t count, uint32_t connections)
 {
@@ -31,6 +55,10 @@ void oche_network_set_changes(struct oche_network *network, const struct oche_ch
         if (changes[i].kind == OCHE_CHANGE_ROUTES)
             continue;
         OCHE_MUST(changes[i].port < node->port_count);
+        if (changes[i].kind == OCHE_CHANGE_SENDS || changes[i].kind == OCHE_CHANGE_RECEIVES) {
+            prepare(network, &changes[i]);
+            continue;
+        }
         oche_network_can_fail(network, node->first_port + changes[i].port);
         network->extras[node->first_port + changes[i].port].last_down = OCHE_NEVER;
     }
@@ -70,6 +98,28 @@ static void change_link(struct oche_shard *shard, struct oche_port *port, bool d
         oche_switch_node_link_up(shard, port, now);
 }
 
+static void change_rate(struct oche_port_rate *rate, uint64_t bps, oche_time now)
+{
+    if (rate->bps != bps)
+        *rate = (struct oche_port_rate){.bps = bps, .old_bps = rate->bps, .since = now};
+}
+
+static void change_sends(const struct oche_network *network, struct oche_port *port,
+                         const struct oche_change *change, oche_time now)
+{
+    struct oche_port_extra *extra = &network->extras[port - network->ports];
+
+    if (extra->sends.bps != change->rate_bps) {
+        change_rate(&extra->sends, change->rate_bps, now);
+        extra->old_until = port->busy_until;
+        set_rate(port, extra, change->rate_bps);
+    }
+    if (extra->grey != NULL)
+        extra->grey->threshold = change->loss;
+    oche_trace_emit(&network->nodes[port->node].trace, now, OCHE_TRACE_LINK_CHANGED, 0, port->local,
+                    change->rate_bps);
+}
+
 void oche_network_change(struct oche_shard *shard, struct oche_port *first, oche_time now)
 {
     struct oche_node *node = &shard->network->nodes[first->node];
@@ -81,6 +131,11 @@ void oche_network_change(struct oche_shard *shard, struct oche_port *first, oche
         if (change->kind == OCHE_CHANGE_ROUTES) {
             oche_trace_emit(&node->trace, now, OCHE_TRACE_REROUTED, 0, 0, 0);
             oche_switch_reroute(first->device, change->routes, change->onward);
+        } else if (change->kind == OCHE_CHANGE_SENDS) {
+            change_sends(shard->network, first + change->port, change, now);
+        } else if (change->kind == OCHE_CHANGE_RECEIVES) {
+            change_rate(&shard->network->extras[node->first_port + change->port].receives,
+                        change->rate_bps, now);
         } else {
             change_link(shard, first + change->port, change->kind == OCHE_CHANGE_LINK_DOWN, now);
         }
@@ -143,10 +198,13 @@ void oche_network_free_hits(struct oche_shard *shard)
 static oche_time begun(const struct oche_network *network, const struct oche_port *port,
                        const struct oche_packet *packet)
 {
-    uint32_t line_bytes = packet->frame_bytes + network->gap_bytes;
-    uint64_t rate_bps = network->extras[port->peer].rate_bps;
+    const struct oche_port_rate *rate = &network->extras[port - network->ports].receives;
+    const uint32_t line_bytes = packet->frame_bytes + network->gap_bytes;
+    const oche_time left = packet->when - port->delay;
 
-    return packet->when - port->delay - oche_time_of_bytes(line_bytes, rate_bps);
+    if (rate->old_bps != 0 && left - oche_time_of_bytes(line_bytes, rate->old_bps) <= rate->since)
+        return left - oche_time_of_bytes(line_bytes, rate->old_bps);
+    return left - oche_time_of_bytes(line_bytes, rate->bps);
 }
 
 bool oche_network_lost_on_wire(struct oche_shard *shard, struct oche_port *port,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Links that go down and come back while the network runs, and routes that change as a result. Each
+ * Links that go down and come back while the network runs, links that become slow or lose packets,
+ * and routes that change as a result. Each
  * node has a list of changes, made before the run. The changes are events of that node, so the
  * result is the same for any number of shards. A link is changed at both ends at the same time,
  * each end by its own node. At equal times, a node's changes come after all its other events.
@@ -8,6 +9,10 @@
  * A packet is lost if its link is down at any time from the start of the packet until it has
  * arrived whole. The receiver's node decides this when the packet would arrive. A packet whose last
  * bit arrives exactly when the link goes down has arrived.
+ *
+ * A new rate is that of the packets that begin after the change; one at time 0, of all packets. The
+ * receiving end is told, too, as it computes when a packet began. (If the rate rises while a packet
+ * is on its way, the next one may be taken for it.)
  */
 #ifndef OCHE_SIM_NETWORK_LINK_FAILURE_H
 #define OCHE_SIM_NETWORK_LINK_FAILURE_H
@@ -15,7 +20,13 @@
 #include "sim/network/network.h"
 
 /* Changes at the same time happen in this order. */
-enum oche_change_kind { OCHE_CHANGE_LINK_DOWN, OCHE_CHANGE_LINK_UP, OCHE_CHANGE_ROUTES };
+enum oche_change_kind {
+    OCHE_CHANGE_LINK_DOWN,
+    OCHE_CHANGE_LINK_UP,
+    OCHE_CHANGE_ROUTES,
+    OCHE_CHANGE_SENDS,    /* the port sends at another rate, and loses other packets */
+    OCHE_CHANGE_RECEIVES, /* what the port receives has another rate */
+};
 
 struct oche_change {
     oche_time time;
@@ -24,6 +35,8 @@ struct oche_change {
     uint16_t kind;                    /* enum oche_change_kind */
     const struct oche_routes *routes; /* ROUTES: the switch's routes from `time` on */
     const uint64_t *onward;           /* ROUTES: the `onward` bits that belong to these routes */
+    uint64_t rate_bps;                /* SENDS, RECEIVES */
+    uint64_t loss;                    /* SENDS: threshold of the port's `grey` (fabric/loss.h) */
 };
 
 /*

@@ -133,8 +133,9 @@ static void set_end(struct oche_network *network, uint32_t here, uint32_t there,
     port->arrival_key =
         oche_event_key(network->ports[there].node, OCHE_EVENT_ARRIVAL, network->ports[there].local);
     port->delay = delay;
-    port->ps_per_byte = 8 * OCHE_SEC % rate_bps == 0 ? (uint32_t)(8 * OCHE_SEC / rate_bps) : 0;
-    network->extras[here].rate_bps = rate_bps;
+    network->extras[here].rate_bps = network->extras[here].slowest_bps = rate_bps;
+    network->extras[here].sends.bps = network->extras[here].receives.bps = rate_bps;
+    port->ps_per_byte = oche_network_ps_per_byte(rate_bps);
 }
 
 void oche_network_link(struct oche_network *network, uint32_t node_a, uint32_t local_a,
@@ -238,11 +239,11 @@ void oche_network_ready(struct oche_network *network)
         port->peer_shard = network->nodes[network->ports[port->peer].node].shard;
         if (port->peer_shard != network->nodes[port->node].shard)
             port->flags |= OCHE_PORT_REMOTE;
-        if (extra->loss != NULL || extra->late != NULL || extra->events != NULL || extra->tap ||
-            network->bytes_mode)
+        if (extra->loss != NULL || extra->grey != NULL || extra->late != NULL ||
+            extra->events != NULL || extra->tap || network->bytes_mode)
             port->flags |= OCHE_PORT_SPECIAL;
-        longest =
-            oche_time_max(longest, port->delay + oche_time_of_bytes(LARGE_FRAME, extra->rate_bps));
+        longest = oche_time_max(longest,
+                                port->delay + oche_time_of_bytes(LARGE_FRAME, extra->slowest_bps));
     }
     for (uint32_t i = 0; i < network->node_count; i++)
         find_site(network, i);
@@ -321,6 +322,12 @@ bool oche_network_special(struct oche_shard *shard, uint32_t number, struct oche
         oche_network_lose(shard, number, packet, now);
         return false;
     }
+    if (extra->grey != NULL && oche_loss_drop(extra->grey, packet)) {
+        extra->grey_packets++;
+        oche_network_note_hit(shard, packet, now);
+        oche_network_lose(shard, number, packet, now);
+        return false;
+    }
     if (extra->late != NULL)
         packet->when = oche_late_arrival(extra->late, packet, packet->when);
     if (extra->events != NULL && !oche_port_events_send(shard, number, packet, now))
@@ -357,7 +364,10 @@ uint64_t oche_network_unsent_bytes(const struct oche_network *network, uint32_t 
 
     if (busy_until <= now)
         return 0;
-    uint64_t bytes = oche_bytes_in_time(busy_until - now, network->extras[port].rate_bps);
+    const struct oche_port_extra *extra = &network->extras[port];
+    const bool old = busy_until <= extra->old_until;
+    uint64_t bytes =
+        oche_bytes_in_time(busy_until - now, old ? extra->sends.old_bps : extra->sends.bps);
     return bytes < network->ports[port].line_bytes ? bytes : network->ports[port].line_bytes;
 }
 

@@ -46,7 +46,7 @@ enum oche_port_flags {
     OCHE_PORT_HOST = 1 << 0,         /* belongs to a host */
     OCHE_PORT_DONE_PENDING = 1 << 1, /* a transmit-done event is on its way */
     OCHE_PORT_REMOTE = 1 << 2,       /* the far end is in another shard */
-    OCHE_PORT_SPECIAL = 1 << 3,      /* loss, events, tap, bytes mode: see oche_port_extra */
+    OCHE_PORT_SPECIAL = 1 << 3,      /* losses, events, tap, bytes mode: see oche_port_extra */
     OCHE_PORT_DEFLECTS = 1 << 4,     /* belongs to a switch that may deflect packets */
     OCHE_PORT_FAILS = 1 << 5,        /* the port's link goes down at some time */
 };
@@ -63,7 +63,7 @@ struct oche_port {
     uint32_t peer;        /* global number of the far port */
     uint32_t arrival_key; /* key of the arrival events of packets that this port sends */
     uint32_t node;
-    uint32_t ps_per_byte; /* 0: not a whole number, so rate_bps is used */
+    uint32_t ps_per_byte; /* 0: not a whole number, so the extra's sends.bps is used */
     uint16_t local;       /* the port's number within its node */
     uint8_t flags;
     uint8_t peer_shard; /* valid with OCHE_PORT_REMOTE; the far port's line is another thread's */
@@ -79,14 +79,31 @@ struct oche_site {
     uint8_t flags;
 };
 
+/* The rate of one direction of a link, which failures may change (link_failure.h). */
+struct oche_port_rate {
+    uint64_t bps, old_bps;
+    oche_time since; /* when it changed last */
+};
+
+/* Returns the member ps_per_byte of a port that sends at this rate. */
+static inline uint32_t oche_network_ps_per_byte(uint64_t rate_bps)
+{
+    return 8 * OCHE_SEC % rate_bps == 0 ? (uint32_t)(8 * OCHE_SEC / rate_bps) : 0;
+}
+
 /* Members of a port that few ports use or that are rarely needed. */
 struct oche_port_extra {
-    uint64_t rate_bps;
+    uint64_t rate_bps;               /* of the link without failures */
+    uint64_t slowest_bps;            /* of this end in the whole run */
     struct oche_loss *loss;          /* decides which packets of this port are lost; NULL: none */
+    struct oche_loss *grey;          /* the same of a failure that changes; NULL: none */
     struct oche_late *late;          /* decides which packets arrive late; NULL: none */
     struct oche_port_events *events; /* scripted ones (port_events.h); NULL: none; not with late */
     bool tap;                        /* show the port's packets to network->tap */
     uint64_t lost_packets, lost_bytes;
+    uint64_t grey_packets;                 /* of these: lost by `grey` */
+    struct oche_port_rate sends, receives; /* of both directions; written by this end's node */
+    oche_time old_until;                   /* this end sends at sends.old_bps until then */
     /* Valid with OCHE_PORT_FAILS: the state of this end of the link, written by its own node. */
     bool down;
     oche_time last_down;             /* OCHE_NEVER: the link has never been down */
@@ -344,7 +361,7 @@ static inline void oche_network_send(struct oche_shard *shard, struct oche_port 
     oche_time busy =
         OCHE_LIKELY(port->ps_per_byte != 0)
             ? (oche_time)line_bytes * port->ps_per_byte
-            : oche_time_of_bytes(line_bytes, network->extras[port - network->ports].rate_bps);
+            : oche_time_of_bytes(line_bytes, network->extras[port - network->ports].sends.bps);
 
     shard->hops++;
     port->line_bytes += line_bytes;

@@ -78,7 +78,10 @@ struct oche_events_params {
 };
 extern const struct oche_param_table oche_events_params;
 
-/* An entry of the list `failures`: exactly one of link, switches and random is given. */
+/*
+ * An entry of the list `failures`: exactly one of link, switches and random is given. With speed or
+ * loss the links do not go down: they are slow, or lose packets.
+ */
 enum oche_failure_where {
     OCHE_FAILURE_SWITCH_LINKS,
     OCHE_FAILURE_HOST_LINKS,
@@ -86,14 +89,27 @@ enum oche_failure_where {
     OCHE_FAILURE_CORE_LINKS, /* between the top tier and the switches below */
     OCHE_FAILURE_ALL_LINKS,
 };
+enum oche_failure_direction {
+    OCHE_FAILURE_BOTH,
+    OCHE_FAILURE_OUT, /* sent by the end that is named; of a switch, by it; else, away from hosts */
+    OCHE_FAILURE_IN,
+};
 struct oche_failure_params {
     const char *link;     /* links that fail: "leaf0:spine1, leaf1:spine1"; or NULL */
     const char *switches; /* switches that fail with all their links: "spine1, spine2"; or NULL */
     uint64_t random;      /* number of links that fail, drawn at random; 0: not given */
     uint32_t where;       /* enum oche_failure_where: the links that `random` draws from */
+    double speed;         /* share of its rate that a link keeps; 0: not given */
+    double loss;          /* probability that a packet is lost; 0: not given */
+    uint32_t direction;   /* enum oche_failure_direction: with speed or loss */
     oche_time at, until;  /* when they fail and come back; OCHE_NEVER: not in this run */
 };
 extern const struct oche_param_table oche_failure_params;
+/* True if the links of the entry become slow or lose packets, and do not go down. */
+static inline bool oche_failure_degrades(const struct oche_failure_params *params)
+{
+    return params->speed > 0 || params->loss > 0;
+}
 
 /* An entry of the list `slow_receivers`; see sim/network/slow_host.h. */
 struct oche_receiver_params {

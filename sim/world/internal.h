@@ -146,7 +146,7 @@ struct oche_world {
     oche_time measured_from;
     struct oche_nic_stats *nic_before;
     uint64_t *counted_before; /* OCHE_MOST_COUNTERS per host: the scheme's own counters */
-    uint64_t *line_before, *lost_before, *cut_before, *late_before;
+    uint64_t *line_before, *lost_before, *cut_before, *grey_before, *late_before;
     uint64_t *flow_before; /* bytes received of each flow; NULL: there was no warm-up */
     struct oche_flow_path *paths_before; /* NULL: paths are not recorded */
 

@@ -101,6 +101,8 @@ static const char *const failure_where[] = {
     [OCHE_FAILURE_SWITCH_LINKS] = "switch_links", [OCHE_FAILURE_HOST_LINKS] = "host_links",
     [OCHE_FAILURE_TOR_LINKS] = "tor_links",       [OCHE_FAILURE_CORE_LINKS] = "core_links",
     [OCHE_FAILURE_ALL_LINKS] = "all_links",       NULL};
+static const char *const failure_directions[] = {
+    [OCHE_FAILURE_BOTH] = "both", [OCHE_FAILURE_OUT] = "out", [OCHE_FAILURE_IN] = "in", NULL};
 static const struct oche_param failure_params[] = {
     {OCHE_PARAM(struct oche_failure_params, link), OCHE_IS_TEXT, .where = "our choice",
      .help = "link that fails, in both directions: leaf0:spine1 (all parallel ones), "
@@ -113,6 +115,16 @@ static const struct oche_param failure_params[] = {
      OCHE_IS_CHOICE(OCHE_FAILURE_SWITCH_LINKS, failure_where), .needs = "random",
      .where = "our choice",
      .help = "with random: from which links; tor_links: from ToRs up, core_links: to the top"},
+    {OCHE_PARAM(struct oche_failure_params, speed), OCHE_IS_REAL(0, 0.001, 1), .zero_is_auto = true,
+     .where = "our choice",
+     .help = "they do not go down, but keep this share of their rate; auto: all of it with loss, "
+             "and else they go down"},
+    {OCHE_PARAM(struct oche_failure_params, loss), OCHE_IS_REAL(0, 0, 1), .where = "our choice",
+     .help = "they do not go down, but lose each packet with this probability"},
+    {OCHE_PARAM(struct oche_failure_params, direction),
+     OCHE_IS_CHOICE(OCHE_FAILURE_BOTH, failure_directions), .where = "our choice",
+     .help = "with speed or loss: in both directions, out (what the first end of link's name or "
+             "switch sends; with random: away from hosts) or in"},
     {OCHE_PARAM(struct oche_failure_params, at), OCHE_IS_TIME(0, 0, 86400 * OCHE_SEC),
      .where = "our choice", .help = "when they fail"},
     {OCHE_PARAM(struct oche_failure_params, until), OCHE_IS_TIME(OCHE_NEVER, 1, OCHE_NEVER),

@@ -656,6 +656,7 @@ struct oche_world *oche_world_create(const struct oche_world_config *config,
     world->lost_before = oche_world_make(world->network.port_count, sizeof(uint64_t));
     oche_world_causes_start(world);
     oche_world_pauses_start(world);
+    world->grey_before = oche_world_make(world->network.port_count, sizeof(uint64_t));
     world->cut_before = oche_world_make(world->network.port_count, sizeof(uint64_t));
     oche_network_ready(&world->network);
     oche_network_begin_changes(&world->network);
@@ -708,6 +709,7 @@ void oche_world_free(struct oche_world *world)
     free(world->line_before);
     free(world->lost_before);
     free(world->cut_before);
+    free(world->grey_before);
     free(world->late_before);
     oche_sparse_free(world->flow_before);
     oche_sparse_free(world->paths_before);

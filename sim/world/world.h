@@ -109,6 +109,7 @@ struct oche_world_totals {
     bool timeout_causes_known; /* false: the endpoint does not report what finding causes needs */
     uint64_t lost_packets;     /* packets lost on links because of `loss` and `events`, and cut */
     uint64_t cut_packets;      /* lost because a link went down */
+    uint64_t grey_packets;     /* lost by links that failures made lossy */
     uint64_t pauses_sent, pauses_received_by_hosts; /* sent: by switches and hosts */
     uint64_t pauses_sent_by_hosts;                  /* slow receivers, and storms */
     uint64_t slow_receivers;                        /* entries of the scenario's list */
@@ -350,6 +351,7 @@ uint64_t oche_world_line_bytes(const struct oche_world *world, uint32_t port);
 /* An entry of the scenario's `failures`: links that fail together. */
 struct oche_world_failure {
     uint32_t *links; /* numbers of links in the topology; owned by the world */
+    bool *from_b;    /* for each: out is from its end b to a; owned by the world */
     uint32_t count;
     oche_time from, until; /* when the links fail and come back; OCHE_NEVER: not in this run */
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Links and switches fail and come back at random. The networks are random, with PFC or credits,
- * with every recovery scheme that retransmits, with and without deflection:
+ * Links and switches fail and come back at random, or links become slow or lossy. The networks are
+ * random, with PFC or credits, with every recovery scheme that retransmits, with and without
+ * deflection:
  *
  *   books      every packet that was sent was received, dropped for a cause, or lost with its link;
  *              in the end nothing is left, no port is paused or pauses another, and there was no
@@ -138,6 +139,16 @@ static void name_switch(struct world *world, char *name)
     oche_topology_free(&topology);
 }
 
+/* The links become slow or lossy, or both, and perhaps one way only. */
+static void degrade(struct world *world, struct oche_failure_params *failure)
+{
+    failure->direction = (uint32_t)below(world, 3);
+    if (coin(world))
+        failure->loss = 0.2;
+    if (failure->loss == 0 || coin(world))
+        failure->speed = coin(world) ? 0.1 : 0.5;
+}
+
 /* Some come back after microseconds, some after milliseconds, and with `for_ever` some never. */
 static void make_failures(struct world *world, bool for_ever)
 {
@@ -155,6 +166,8 @@ static void make_failures(struct world *world, bool for_ever)
             failure->until = failure->at + between(world, 1, 20) * OCHE_MS;
         if (for_ever && below(world, 4) == 0)
             failure->until = OCHE_NEVER;
+        if (below(world, 5) == 0)
+            degrade(world, failure);
         switch (below(world, 4)) {
         case 0:
             name_switch(world, world->names[i]);

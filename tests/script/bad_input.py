@@ -161,6 +161,9 @@ CHANGED = [
      'leads to host0'),
     ("loss:", "failures:\n  - {switch: agg0}\n  - {switch: spine0}\nloss:",
      's.yaml:19: failures[1].switch: no switch is called "spine0"; they are tor0 to core3'),
+    ("loss:", "failures:\n  - {switch: agg0, speed: 0.5}\n  - {random: 1, direction: out}\nloss:",
+     's.yaml:19: failures[1].direction: a link that is down is so in both directions; loss: 1 is '
+     'one that carries nothing'),
     ("loss:", "failures: {switch: host3}\nloss:",
      's.yaml:17: failures.switch: no switch is called "host3"; they are tor0 to core3; of a host '
      'write its link'),

@@ -178,7 +178,8 @@ FIELDS = {
     "CC_STATE": "state_a b:state_b", "RESTARTED": "psn b:bytes b40:of_read",
     "PLACED": "psn b:bytes", "SENDERS": "senders b:told b32:cc_state",
     "DEFLECTED": "egress a16:port b:psn b24:tokens b32:lane", "CREDIT_SENT": "credit b:bytes",
-    "CREDIT_ARRIVED": "credit b:bytes", "LINK_DOWN": "port", "LINK_UP": "port", "REROUTED": "",
+    "CREDIT_ARRIVED": "credit b:bytes", "LINK_DOWN": "port", "LINK_UP": "port",
+    "LINK_CHANGED": "port rate_bps", "REROUTED": "",
     "FCP_SENT": "port b:fccl b16:fctbs b32:vl", "FCP_ARRIVED": "port b:fccl b16:fctbs b32:vl",
 }
 PLACES = {kind: [(place.partition(":")[2] or place, place[0] == "b" and ":" in place,

@@ -84,6 +84,8 @@ static const struct row rows[] = {
     {"failures", "random", .least = 1, .most = 4, .percent = 50},
     {"failures", "link", .percent = 50},
     {"failures", "switch", .percent = 50},
+    {"failures", "speed", .least = 0.02, .most = 1, .percent = 15},
+    {"failures", "loss", .least = 0.001, .most = 0.3, .percent = 10},
     {"failures", "at", .least = 0, .most = 200 * US, .percent = 80},
     {"failures", "until", .least = 1, .most = 3 * MS, .percent = 60},
     {"nics", "hosts", .percent = 100},

@@ -135,6 +135,8 @@ static void *make_losses(struct swarm_run *run)
     OCHE_MUST(losses != NULL);
     losses->run = run;
     losses->by_chance = params->probability > 0;
+    for (uint32_t i = 0; i < run->world->config->failure_count; i++)
+        losses->by_chance = losses->by_chance || run->world->config->failures[i].loss > 0;
     losses->data_only = strncmp(pattern, "data:", 5) == 0;
     losses->acks_only = strncmp(pattern, "ack:", 4) == 0;
     if (!read_pattern(losses, pattern + (losses->data_only ? 5 : losses->acks_only ? 4 : 0))) {

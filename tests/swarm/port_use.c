@@ -21,6 +21,9 @@ struct port_use *port_use_make(const struct swarm_run *run)
     if (config->endpoint != NULL || config->cc->headers != NULL ||
         oche_world_mechanism(config, &oche_ib_credits) != NULL)
         return NULL;
+    for (uint32_t i = 0; i < config->failure_count; i++)
+        if (config->failures[i].speed > 0)
+            return NULL;
     struct port_use *use = calloc(1, sizeof(*use));
 
     OCHE_MUST(use != NULL);

@@ -7,7 +7,7 @@
 
 struct port_use;
 
-/* Returns NULL if hosts send frames without events, or wait for credits of links. */
+/* Returns NULL if hosts send frames without events, wait for credits of links, or become slow. */
 struct port_use *port_use_make(const struct swarm_run *run);
 void port_use_free(struct port_use *use);
 void port_use_event(struct port_use *use, uint32_t node, const struct oche_trace_record *record);

@@ -32,8 +32,8 @@ struct host_part {
 
 struct port_part {
     oche_time busy_until, last_down;
-    uint64_t line_bytes, line_before, line_in_window, lost_before, cut_before;
-    uint64_t lost_packets, lost_bytes, cut_packets, cut_bytes;
+    uint64_t line_bytes, line_before, line_in_window, lost_before, cut_before, grey_before;
+    uint64_t lost_packets, lost_bytes, cut_packets, cut_bytes, grey_packets;
     bool down;
 };
 
@@ -104,6 +104,8 @@ static void put_ports(const struct oche_world *world, uint32_t node, struct oche
                                      world->arrivals.any ? world->arrivals.line[i] : 0,
                                  .lost_before = world->lost_before[i],
                                  .cut_before = world->cut_before[i],
+                                 .grey_before = world->grey_before[i],
+                                 .grey_packets = extra->grey_packets,
                                  .lost_packets = extra->lost_packets,
                                  .lost_bytes = extra->lost_bytes,
                                  .cut_packets = extra->cut_packets,
@@ -209,6 +211,8 @@ static void get_ports(struct oche_world *world, uint32_t node, struct oche_rank_
             world->arrivals.line[i] = part.line_in_window;
         world->lost_before[i] = part.lost_before;
         world->cut_before[i] = part.cut_before;
+        world->grey_before[i] = part.grey_before;
+        extra->grey_packets = part.grey_packets;
         extra->last_down = part.last_down;
         extra->lost_packets = part.lost_packets;
         extra->lost_bytes = part.lost_bytes;

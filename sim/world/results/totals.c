@@ -117,6 +117,7 @@ void oche_world_totals(const struct oche_world *world, struct oche_world_totals 
     for (uint32_t i = 0; i < network->port_count; i++) {
         totals->lost_packets += network->extras[i].lost_packets - world->lost_before[i];
         totals->cut_packets += network->extras[i].cut_packets - world->cut_before[i];
+        totals->grey_packets += network->extras[i].grey_packets - world->grey_before[i];
     }
     totals->lost_packets += totals->cut_packets;
     totals->timeout_causes_known =

@@ -19,31 +19,7 @@
 #include "sim/network/link_failure.h"
 #include "sim/topology/onward.h"
 #include "sim/world/internal.h"
-
-/* A link is down at from <= t < until. */
-struct span {
-    uint32_t link;
-    oche_time from, until;
-};
-
-/* Routes that switches use from `time` until the next epoch. */
-struct epoch {
-    oche_time time;
-    bool whole; /* true: all links are up, and switches use the world's own routes */
-    struct oche_topology_routes routes;
-    uint64_t *onward;
-};
-
-struct oche_world_failures {
-    struct oche_world_failure *entries; /* one for each entry of the scenario's list */
-    uint32_t entry_count;
-    struct span *spans; /* by link and time; spans of one link do not touch each other */
-    size_t span_count;
-    struct epoch *epochs; /* by time */
-    size_t epoch_count;
-    struct oche_change *changes;
-    size_t change_count;
-};
+#include "sim/world/run/failures.h"
 
 /* ---- which links ---- */
 
@@ -52,15 +28,22 @@ struct finder {
     const struct oche_world *world;
     uint32_t number; /* the entry's number in the list, from 0 */
     uint32_t *links;
+    bool *from_b;
     uint32_t count;
     struct oche_error *error;
 };
 
-static void add_link(struct finder *finder, uint32_t link)
+/* Adds the link of a port. */
+static void add_link(struct finder *finder, uint32_t node, uint32_t port)
 {
+    const struct oche_topology *topology = &finder->world->topology;
+    const uint32_t link = oche_topology_port(topology, node, port)->link;
+    const struct oche_topology_link *of = &topology->links[link];
+
     for (uint32_t i = 0; i < finder->count; i++)
         if (finder->links[i] == link)
             return;
+    finder->from_b[finder->count] = of->b == node && of->port_b == port;
     finder->links[finder->count++] = link;
 }
 
@@ -73,7 +56,7 @@ static bool add_named_link(struct finder *finder, const char *name)
     if (!oche_topology_find_ports(topology, name, &node, &port, &count, &why))
         return oche_fail(finder->error, "failures[%u].link: %s", finder->number, why.text);
     for (; count > 0; count--) {
-        add_link(finder, oche_topology_port(topology, node, port)->link);
+        add_link(finder, node, port);
         port = oche_topology_next_parallel(topology, node, port);
     }
     return true;
@@ -91,7 +74,7 @@ static bool add_switch(struct finder *finder, const char *name)
                          topology->nodes[oche_topology_nodes(topology) - 1].name,
                          node == UINT32_MAX ? "" : "; of a host write its link");
     for (uint32_t port = 0; port < topology->nodes[node].port_count; port++)
-        add_link(finder, oche_topology_port(topology, node, port)->link);
+        add_link(finder, node, port);
     return true;
 }
 
@@ -131,6 +114,14 @@ static bool is_among(const struct oche_topology *topology, uint32_t link,
     return true;
 }
 
+/* True if the link's end a is farther from hosts than its end b. */
+static bool is_upper_end(const struct oche_topology *topology, uint32_t link)
+{
+    const struct oche_topology_link *of = &topology->links[link];
+
+    return topology->nodes[of->a].kind > topology->nodes[of->b].kind;
+}
+
 static bool draw_links(struct finder *finder, const struct oche_failure_params *params)
 {
     const struct oche_world *world = finder->world;
@@ -149,6 +140,7 @@ static bool draw_links(struct finder *finder, const struct oche_failure_params *
         uint32_t pick = i + (uint32_t)oche_random_below(&random, count - i), link = among[pick];
 
         among[pick] = among[i];
+        finder->from_b[finder->count] = is_upper_end(&world->topology, link);
         finder->links[finder->count++] = link;
     }
     free(among);
@@ -178,6 +170,12 @@ static bool check_entry(const struct oche_world_config *config, uint32_t number,
             "failures[%u].where: is for links that are drawn, and this entry names them; leave "
             "it out, or give random in their place",
             number);
+    if (params->direction != OCHE_FAILURE_BOTH && !oche_failure_degrades(params))
+        return oche_fail(
+            error,
+            "failures[%u].direction: a link that is down is so in both directions; loss: 1 is one "
+            "that carries nothing",
+            number);
     if (config->run.duration > 0 && params->at >= config->run.duration)
         return oche_fail(
             error, "failures[%u].at: is not before the end of the run; make it less than duration",
@@ -196,14 +194,18 @@ static bool find_links(struct oche_world *world, uint32_t number, struct oche_er
     bool fine;
 
     finder.links = oche_world_make(world->topology.link_count, sizeof(*finder.links));
+    finder.from_b = oche_world_make(world->topology.link_count, sizeof(*finder.from_b));
     if (is_given(params->link))
         fine = add_each(&finder, params->link, add_named_link);
     else if (is_given(params->switches))
         fine = add_each(&finder, params->switches, add_switch);
     else
         fine = draw_links(&finder, params);
-    *entry = (struct oche_world_failure){
-        .links = finder.links, .count = finder.count, .from = params->at, .until = params->until};
+    *entry = (struct oche_world_failure){.links = finder.links,
+                                         .from_b = finder.from_b,
+                                         .count = finder.count,
+                                         .from = params->at,
+                                         .until = params->until};
     return fine;
 }
 
@@ -211,31 +213,32 @@ static bool find_links(struct oche_world *world, uint32_t number, struct oche_er
 
 static int compare_spans(const void *a, const void *b)
 {
-    const struct span *x = a, *y = b;
+    const struct oche_failure_span *x = a, *y = b;
 
     if (x->link != y->link)
         return x->link < y->link ? -1 : 1;
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* Makes spans from the entries' links. Spans of one link that overlap or touch are merged. */
-static void make_spans(struct oche_world_failures *failures)
+/* Makes spans from the links that go down. Spans of one link that overlap or touch are merged. */
+static void make_spans(const struct oche_world_config *config, struct oche_world_failures *failures)
 {
     size_t count = 0, kept = 0;
 
     for (uint32_t i = 0; i < failures->entry_count; i++)
         count += failures->entries[i].count;
-    struct span *spans = failures->spans = oche_world_make(count, sizeof(*spans));
+    struct oche_failure_span *spans = failures->spans = oche_world_make(count, sizeof(*spans));
 
     count = 0;
     for (uint32_t i = 0; i < failures->entry_count; i++)
-        for (uint32_t k = 0; k < failures->entries[i].count; k++)
-            spans[count++] = (struct span){.link = failures->entries[i].links[k],
-                                           .from = failures->entries[i].from,
-                                           .until = failures->entries[i].until};
+        for (uint32_t k = 0;
+             !oche_failure_degrades(&config->failures[i]) && k < failures->entries[i].count; k++)
+            spans[count++] = (struct oche_failure_span){.link = failures->entries[i].links[k],
+                                                        .from = failures->entries[i].from,
+                                                        .until = failures->entries[i].until};
     qsort(spans, count, sizeof(*spans), compare_spans);
     for (size_t i = 0; i < count; i++) {
-        struct span *last = kept > 0 ? &spans[kept - 1] : NULL;
+        struct oche_failure_span *last = kept > 0 ? &spans[kept - 1] : NULL;
 
         if (last == NULL || last->link != spans[i].link || last->until < spans[i].from)
             spans[kept++] = spans[i];
@@ -248,12 +251,18 @@ static void make_spans(struct oche_world_failures *failures)
 /* Returns false, with an error, if another part of the scenario does not allow failures. */
 static bool check_others(const struct oche_world_config *config, struct oche_error *error)
 {
+    uint32_t first = 0; /* entry of links that go down */
+
+    while (first < config->failure_count && oche_failure_degrades(&config->failures[first]))
+        first++;
+    if (first == config->failure_count)
+        return true;
     if (oche_world_symmetric(config))
         return oche_fail(
             error,
-            "failures[0]: congestion_control %s needs both directions of a flow on one way, "
+            "failures[%u]: congestion_control %s needs both directions of a flow on one way, "
             "which failures change; leave them out, or choose another scheme",
-            config->endpoint->name);
+            first, config->endpoint->name);
     if (oche_world_has_static_routes(config) && config->routes.reroute != OCHE_NEVER)
         return oche_fail(
             error, "routes.reroute: file says the ways, and nothing says them without the links "
@@ -276,7 +285,7 @@ bool oche_world_failures_find(struct oche_world *world, struct oche_error *error
     for (uint32_t i = 0; i < count; i++)
         if (!check_entry(config, i, error) || !find_links(world, i, error))
             return false;
-    make_spans(world->failures);
+    make_spans(config, world->failures);
     return true;
 }
 
@@ -286,8 +295,8 @@ bool oche_world_failures_find(struct oche_world *world, struct oche_error *error
  * Sets *from and *until to the times between which routes avoid the link. Returns false if they
  * never do.
  */
-static bool known(const struct oche_world *world, const struct span *span, oche_time *from,
-                  oche_time *until)
+static bool known(const struct oche_world *world, const struct oche_failure_span *span,
+                  oche_time *from, oche_time *until)
 {
     oche_time reroute = world->config->routes.reroute;
 
@@ -305,7 +314,8 @@ static int compare_times(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-static bool make_epoch(struct oche_world *world, struct epoch *epoch, struct oche_error *error)
+static bool make_epoch(struct oche_world *world, struct oche_failure_epoch *epoch,
+                       struct oche_error *error)
 {
     const struct oche_world_failures *failures = world->failures;
     bool *dead = oche_world_make(world->topology.link_count, sizeof(*dead)), fine = true;
@@ -350,7 +360,7 @@ static bool make_epochs(struct oche_world *world, struct oche_error *error)
     for (size_t i = 0; fine && i < count; i++) {
         if (i > 0 && times[i] == times[i - 1])
             continue;
-        struct epoch *epoch = &failures->epochs[failures->epoch_count++];
+        struct oche_failure_epoch *epoch = &failures->epochs[failures->epoch_count++];
 
         epoch->time = times[i];
         fine = make_epoch(world, epoch, error);
@@ -374,26 +384,25 @@ static int compare_changes(const void *a, const void *b)
     return x->port < y->port ? -1 : x->port > y->port;
 }
 
-static void add_change(struct oche_world *world, uint32_t node, uint32_t port, oche_time time,
-                       enum oche_change_kind kind)
+struct oche_change *oche_world_add_change(struct oche_world *world, uint32_t node, uint32_t port,
+                                          oche_time time, enum oche_change_kind kind)
 {
     struct oche_world_failures *failures = world->failures;
+    struct oche_change *change = &failures->changes[failures->change_count];
 
-    if (time >= world->until)
-        return;
-    failures->changes[failures->change_count++] = (struct oche_change){
+    *change = (struct oche_change){
         .time = time, .node = node, .port = (uint16_t)port, .kind = (uint16_t)kind};
+    failures->change_count += time < world->until;
+    return change;
 }
 
-static void add_routes(struct oche_world *world, const struct epoch *epoch)
+static void add_routes(struct oche_world *world, const struct oche_failure_epoch *epoch)
 {
     const uint64_t *onward = epoch->whole ? world->onward : epoch->onward;
 
     for (uint32_t i = 0; i < world->topology.switch_count; i++) {
-        struct oche_world_failures *failures = world->failures;
-
-        add_change(world, world->topology.host_count + i, 0, epoch->time, OCHE_CHANGE_ROUTES);
-        struct oche_change *change = &failures->changes[failures->change_count - 1];
+        struct oche_change *change = oche_world_add_change(world, world->topology.host_count + i, 0,
+                                                           epoch->time, OCHE_CHANGE_ROUTES);
 
         change->routes = epoch->whole ? &world->used_routes.of[i] : &epoch->routes.of[i];
         change->onward = onward;
@@ -412,19 +421,21 @@ bool oche_world_failures_build(struct oche_world *world, struct oche_error *erro
     if (!make_epochs(world, error))
         return false;
     failures->changes =
-        oche_world_make(4 * failures->span_count + failures->epoch_count * topology->switch_count,
+        oche_world_make(4 * failures->span_count + failures->epoch_count * topology->switch_count +
+                            oche_world_degraded_most(world) + 1,
                         sizeof(*failures->changes));
     for (size_t i = 0; i < failures->span_count; i++) {
-        const struct span *span = &failures->spans[i];
+        const struct oche_failure_span *span = &failures->spans[i];
         const struct oche_topology_link *link = &topology->links[span->link];
 
-        add_change(world, link->a, link->port_a, span->from, OCHE_CHANGE_LINK_DOWN);
-        add_change(world, link->b, link->port_b, span->from, OCHE_CHANGE_LINK_DOWN);
-        add_change(world, link->a, link->port_a, span->until, OCHE_CHANGE_LINK_UP);
-        add_change(world, link->b, link->port_b, span->until, OCHE_CHANGE_LINK_UP);
+        oche_world_add_change(world, link->a, link->port_a, span->from, OCHE_CHANGE_LINK_DOWN);
+        oche_world_add_change(world, link->b, link->port_b, span->from, OCHE_CHANGE_LINK_DOWN);
+        oche_world_add_change(world, link->a, link->port_a, span->until, OCHE_CHANGE_LINK_UP);
+        oche_world_add_change(world, link->b, link->port_b, span->until, OCHE_CHANGE_LINK_UP);
     }
     for (size_t i = 0; i < failures->epoch_count; i++)
         add_routes(world, &failures->epochs[i]);
+    oche_world_degraded_build(world);
     qsort(failures->changes, failures->change_count, sizeof(*failures->changes), compare_changes);
     oche_network_set_changes(&world->network, failures->changes, failures->change_count,
                              world->flows.connection_count);
@@ -450,8 +461,13 @@ void oche_world_failures_free(struct oche_world *world)
 
     if (failures == NULL)
         return;
-    for (uint32_t i = 0; i < failures->entry_count; i++)
+    for (uint32_t i = 0; i < failures->entry_count; i++) {
         free(failures->entries[i].links);
+        free(failures->entries[i].from_b);
+    }
+    for (size_t i = 0; i < failures->loss_count; i++)
+        free(failures->losses[i]);
+    free(failures->losses);
     for (size_t i = 0; i < failures->epoch_count; i++) {
         oche_topology_routes_free(&failures->epochs[i].routes);
         free(failures->epochs[i].onward);

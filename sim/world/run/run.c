@@ -235,6 +235,7 @@ static void end_warmup(struct oche_world *world)
         world->line_before[i] = world->network.ports[i].line_bytes - (unsent > 0 ? unsent - 1 : 0);
         world->lost_before[i] = world->network.extras[i].lost_packets;
         world->cut_before[i] = world->network.extras[i].cut_packets;
+        world->grey_before[i] = world->network.extras[i].grey_packets;
     }
     if (world->paths_before != NULL)
         for (OCHE_EACH_MADE_FLOW(i, &world->flows))
