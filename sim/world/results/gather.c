@@ -31,7 +31,8 @@ struct host_part {
 };
 
 struct port_part {
-    oche_time busy_until, last_down;
+    oche_time busy_until, last_down, old_until;
+    struct oche_port_rate sends;
     uint64_t line_bytes, line_before, line_in_window, lost_before, cut_before, grey_before;
     uint64_t lost_packets, lost_bytes, cut_packets, cut_bytes, grey_packets;
     bool down;
@@ -98,6 +99,8 @@ static void put_ports(const struct oche_world *world, uint32_t node, struct oche
         const struct oche_port_extra *extra = &world->network.extras[i];
         struct port_part part = {.busy_until = port->busy_until,
                                  .last_down = extra->last_down,
+                                 .old_until = extra->old_until,
+                                 .sends = extra->sends,
                                  .line_bytes = port->line_bytes,
                                  .line_before = world->line_before[i],
                                  .line_in_window =
@@ -214,6 +217,8 @@ static void get_ports(struct oche_world *world, uint32_t node, struct oche_rank_
         world->grey_before[i] = part.grey_before;
         extra->grey_packets = part.grey_packets;
         extra->last_down = part.last_down;
+        extra->old_until = part.old_until;
+        extra->sends = part.sends;
         extra->lost_packets = part.lost_packets;
         extra->lost_bytes = part.lost_bytes;
         extra->cut_packets = part.cut_packets;
