@@ -26,6 +26,7 @@ EXCEPTIONS = {
     ("rogue", "incast"): ((25,), 1.9, 0.9, "rogue"),
     ("rogue", "permutation"): ((400,), 1.6, 0.75, "rogue"),
     ("ib_cc", "incast"): ((25, 100), 2.4, 0.7, "ib-cc"),
+    ("nscc", "incast"): ((25, 100), 2.7, 0.9, "nscc"),
     ("cubic", "permutation"): ((100, 400, 800), 4.5, 0.3, "windows"),
     ("cubic", "incast"): ((800,), 1.7, 0.65, "windows"),
     ("cubic", "websearch"): ((800,), 1.5, 0.8, "windows"),

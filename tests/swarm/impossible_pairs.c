@@ -54,7 +54,7 @@ static const struct {
     {"|switch.ecn|", "|saw=marks|saw=cnps|", "switches do not mark"},
     {"|switch.ecn|",
      "|congestion_control=dcqcn|congestion_control=dart|congestion_control=ib_cc|"
-     "congestion_control=dctcp|mechanism=fecn|",
+     "congestion_control=nscc|congestion_control=dctcp|mechanism=fecn|",
      marking},
     {"|switch.port_buffer|", "|mechanism=ib_credits|saw=waits_for_credit|", lossless},
     {"|switch.mechanisms|",
@@ -81,21 +81,23 @@ static const struct {
     {"|congestion_control=expresspass|mechanism=credit_shaper|", "|saw=cuts|", both_ways},
     {"|mechanism=rcp_rate|",
      "|congestion_control=none|congestion_control=dcqcn|congestion_control=dart|"
-     "congestion_control=ib_cc|congestion_control=timely|congestion_control=timely_patched|"
+     "congestion_control=ib_cc|congestion_control=nscc|congestion_control=timely|"
+     "congestion_control=timely_patched|"
      "congestion_control=dctcp|congestion_control=expresspass|congestion_control=rogue|"
      "congestion_control=tcp|mechanism=credit_shaper|mechanism=fecn|",
      one_scheme},
     {"|mechanism=credit_shaper|",
      "|congestion_control=none|congestion_control=dcqcn|congestion_control=dart|"
-     "congestion_control=ib_cc|congestion_control=timely|congestion_control=timely_patched|"
+     "congestion_control=ib_cc|congestion_control=nscc|congestion_control=timely|"
+     "congestion_control=timely_patched|"
      "congestion_control=dctcp|congestion_control=rcp|congestion_control=rogue|"
      "congestion_control=tcp|mechanism=fecn|",
      one_scheme},
     {"|mechanism=fecn|",
      "|congestion_control=none|congestion_control=dcqcn|congestion_control=dart|"
      "congestion_control=rcp|congestion_control=timely|congestion_control=timely_patched|"
-     "congestion_control=dctcp|congestion_control=expresspass|congestion_control=rogue|"
-     "congestion_control=tcp|",
+     "congestion_control=nscc|congestion_control=dctcp|congestion_control=expresspass|"
+     "congestion_control=rogue|congestion_control=tcp|",
      one_scheme},
     {"|slow_receivers.hosts|slow_receivers.drain_rate|slow_receivers.buffer|slow_receivers.xoff|"
      "slow_receivers.xon|pause_storms.hosts|pause_storms.at|pause_storms.until|"
