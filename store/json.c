@@ -9,6 +9,12 @@
 #include "store/database.h"
 #include "store/functions.h"
 
+static bool has_table(sqlite3 *database, const char *table)
+{
+    return sqlite3_table_column_metadata(database, NULL, table, NULL, NULL, NULL, NULL, NULL,
+                                         NULL) == SQLITE_OK;
+}
+
 /* Returns the query for the kind of file, or NULL. */
 static const char *query_of(sqlite3 *database)
 {
@@ -18,8 +24,7 @@ static const char *query_of(sqlite3 *database)
     const char *query = NULL;
 
     for (size_t i = 0; i < OCHE_COUNT_OF(kinds) && query == NULL; i++)
-        if (sqlite3_table_column_metadata(database, NULL, kinds[i].table, NULL, NULL, NULL, NULL,
-                                          NULL, NULL) == SQLITE_OK)
+        if (has_table(database, kinds[i].table))
             query = kinds[i].query;
     return query;
 }
@@ -32,12 +37,20 @@ static void fail_of_sqlite(sqlite3 *database, const char *path, struct oche_erro
     oche_fail(error, "%s: %s", path, reason.text);
 }
 
-/* Writes the object with `path` as a further member. */
+static int length_of(const char *query)
+{
+    return (int)strcspn(query, ";");
+}
+
+/* Writes the object with `path` and, of a run with jobs, these as further members. */
 static bool write_object(sqlite3 *database, const char *query, const char *path, FILE *out,
                          struct oche_error *error)
 {
+    const bool jobs = strcmp(query, run_json) == 0 && has_table(database, "job_phases");
     char *whole =
-        sqlite3_mprintf("SELECT json_set((%.*s), '$.results', ?)", (int)strcspn(query, ";"), query);
+        jobs ? sqlite3_mprintf("SELECT json_set((%.*s), '$.results', ?, '$.jobs', (%.*s))",
+                               length_of(query), query, length_of(jobs_json), jobs_json)
+             : sqlite3_mprintf("SELECT json_set((%.*s), '$.results', ?)", length_of(query), query);
     sqlite3_stmt *statement = NULL;
     bool ok = whole != NULL &&
               sqlite3_prepare_v2(database, whole, -1, &statement, NULL) == SQLITE_OK &&

@@ -14,6 +14,23 @@ SELECT json_object(
     'units', (SELECT json_group_object(name, unit) FROM metric_names),
     'metrics', (SELECT json_group_object(name, exact(value)) FROM metrics));
 
+-- The jobs of a run, in seconds, with at most 10,000 repetitions of each. A file of an earlier
+-- version has no such tables.
+-- const jobs_json
+SELECT json_group_array(json_object(
+    'job', job, 'title', title, 'ranks', ranks, 'bytes', bytes, 'start', exact(start_ps / 1e12),
+    'end', exact(end_ps / 1e12), 'last_rank', last_rank, 'late', exact(late_ps / 1e12),
+    'repetitions', (SELECT json_group_array(json_object(
+        'begin', exact(begin_ps / 1e12), 'end', exact(end_ps / 1e12), 'last_rank', last_rank,
+        'phases', (SELECT json_group_array(json_object(
+            'name', name, 'begin', exact(begin_ps / 1e12), 'end', exact(end_ps / 1e12),
+            'last_rank', last_rank))
+            FROM (SELECT * FROM job_phases p
+                WHERE p.job = r.job AND p.repetition = r.repetition ORDER BY phase))))
+        FROM (SELECT * FROM job_repetitions WHERE job_repetitions.job = jobs.job
+            ORDER BY repetition LIMIT 10000) r)))
+    FROM (SELECT * FROM jobs ORDER BY job) jobs;
+
 -- Values of axes are there as they were typed, and as numbers, in seconds, bit/s or bytes; null: it
 -- is none.
 -- const sweep_json

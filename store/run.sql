@@ -50,6 +50,41 @@ CREATE TABLE flows (
     verb TEXT NOT NULL
 );
 
+-- Jobs: workloads whose ranks are programs on hosts. title: "all_reduce (ring)", or "schedule".
+-- bytes: of one operation; NULL for a schedule. end_ps: of the last rank; NULL: not all have ended.
+-- last_rank: the rank that ended last; late_ps: how much later than the median rank.
+CREATE TABLE jobs (
+    job INTEGER PRIMARY KEY, title TEXT NOT NULL, ranks INTEGER NOT NULL, bytes INTEGER,
+    start_ps INTEGER NOT NULL, end_ps INTEGER, last_rank INTEGER, late_ps INTEGER
+);
+-- busy_ps: time in which at least one of the rank's cpus was busy.
+CREATE TABLE job_ranks (
+    job INTEGER NOT NULL REFERENCES jobs, rank INTEGER NOT NULL,
+    host INTEGER NOT NULL REFERENCES nodes, end_ps INTEGER, busy_ps INTEGER NOT NULL,
+    PRIMARY KEY (job, rank)
+) WITHOUT ROWID;
+-- The repetitions of a collective operation that all ranks have ended, and their phases. A
+-- repetition's begin_ps: when the first rank began it, after what it calculates. A phase's: when
+-- the first message was posted. end_ps: when the last rank had it. Phases may overlap.
+CREATE TABLE job_repetitions (
+    job INTEGER NOT NULL REFERENCES jobs, repetition INTEGER NOT NULL, begin_ps INTEGER NOT NULL,
+    end_ps INTEGER NOT NULL, last_rank INTEGER NOT NULL, PRIMARY KEY (job, repetition)
+) WITHOUT ROWID;
+CREATE TABLE job_phases (
+    job INTEGER NOT NULL REFERENCES jobs, repetition INTEGER NOT NULL, phase INTEGER NOT NULL,
+    name TEXT NOT NULL, begin_ps INTEGER NOT NULL, end_ps INTEGER NOT NULL,
+    last_rank INTEGER NOT NULL, PRIMARY KEY (job, repetition, phase)
+) WITHOUT ROWID;
+-- What ranks did, in spans: of up to 513 ranks, with equal distances, and the one that ended last.
+-- A rank calculates (also: takes the overhead of messages), else sends (a message of it is posted
+-- and not acknowledged), else receives (the time that its messages take at the line rate), else
+-- waits.
+CREATE TABLE job_spans (
+    job INTEGER NOT NULL REFERENCES jobs, rank INTEGER NOT NULL, begin_ps INTEGER NOT NULL,
+    end_ps INTEGER NOT NULL, calculates_ps INTEGER NOT NULL, sends_ps INTEGER NOT NULL,
+    receives_ps INTEGER NOT NULL, waits_ps INTEGER NOT NULL, PRIMARY KEY (job, rank, begin_ps)
+) WITHOUT ROWID;
+
 CREATE TABLE series_names (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, entity TEXT NOT NULL, unit TEXT NOT NULL
 );

@@ -44,6 +44,11 @@ enum statement {
     ADD_DEFLECTION,
     ADD_CONGESTION,
     ADD_PATH,
+    ADD_JOB,
+    ADD_RANK,
+    ADD_REPETITION,
+    ADD_PHASE,
+    ADD_SPAN,
     STATEMENTS
 };
 
@@ -68,6 +73,11 @@ static const char *const statements[STATEMENTS] = {
     [ADD_WAY] = "INSERT INTO ways VALUES (?, ?, ?, ?, ?)",
     [ADD_DEFLECTION] = "INSERT INTO deflections VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
     [ADD_PATH] = "INSERT INTO paths VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [ADD_JOB] = "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    [ADD_RANK] = "INSERT INTO job_ranks VALUES (?, ?, ?, ?, ?)",
+    [ADD_REPETITION] = "INSERT INTO job_repetitions VALUES (?, ?, ?, ?, ?)",
+    [ADD_PHASE] = "INSERT INTO job_phases VALUES (?, ?, ?, ?, ?, ?, ?)",
+    [ADD_SPAN] = "INSERT INTO job_spans VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     [ADD_CONGESTION] = "INSERT INTO congestion VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 };
 
@@ -340,6 +350,38 @@ void oche_results_deflection(struct oche_results *results,
         NUMBER(deflection->flow == UINT32_MAX ? OCHE_NEVER : deflection->flow),
         NUMBER(deflection->node), TEXT(deflection->in_port), TEXT(deflection->port),
         NUMBER(deflection->lane), NUMBER(deflection->tokens));
+}
+
+void oche_results_job(struct oche_results *results, const struct oche_results_job *job)
+{
+    ADD(results, ADD_JOB, NUMBER(job->job), TEXT(job->title), NUMBER(job->ranks),
+        NUMBER(job->bytes), NUMBER(job->start), NUMBER(job->end), NUMBER(job->last_rank),
+        NUMBER(job->late));
+}
+
+void oche_results_rank(struct oche_results *results, uint32_t job, uint32_t rank, uint32_t host,
+                       oche_time end, oche_time busy)
+{
+    ADD(results, ADD_RANK, NUMBER(job), NUMBER(rank), NUMBER(host), NUMBER(end), NUMBER(busy));
+}
+
+void oche_results_repetition(struct oche_results *results,
+                             const struct oche_results_repetition *repetition)
+{
+    if (repetition->name == NULL)
+        ADD(results, ADD_REPETITION, NUMBER(repetition->job), NUMBER(repetition->repetition),
+            NUMBER(repetition->begin), NUMBER(repetition->end), NUMBER(repetition->last_rank));
+    else
+        ADD(results, ADD_PHASE, NUMBER(repetition->job), NUMBER(repetition->repetition),
+            NUMBER(repetition->phase), TEXT(repetition->name), NUMBER(repetition->begin),
+            NUMBER(repetition->end), NUMBER(repetition->last_rank));
+}
+
+void oche_results_span(struct oche_results *results, const struct oche_results_span *span)
+{
+    ADD(results, ADD_SPAN, NUMBER(span->job), NUMBER(span->rank), NUMBER(span->begin),
+        NUMBER(span->end), NUMBER(span->times[0]), NUMBER(span->times[1]), NUMBER(span->times[2]),
+        NUMBER(span->times[3]));
 }
 
 /* Returns the value, unless it would become NULL: then the next smaller one. */

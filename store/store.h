@@ -97,6 +97,32 @@ struct oche_results_deflection {
     uint32_t lane, tokens; /* lane in which the packet left, and tokens left to the message */
 };
 
+/* A job (sim/graph/job.h). OCHE_NEVER, of any number: unknown. */
+struct oche_results_job {
+    uint32_t job; /* number of the workload */
+    const char *title;
+    uint32_t ranks;
+    uint64_t bytes;
+    oche_time start, end;
+    uint64_t last_rank;
+    oche_time late;
+};
+
+/* A repetition of a job or, if `name` is set, a phase of one. */
+struct oche_results_repetition {
+    uint32_t job, repetition, phase;
+    const char *name; /* of the phase */
+    oche_time begin, end;
+    uint32_t last_rank;
+};
+
+#define OCHE_RESULTS_ACTIVITIES 4
+struct oche_results_span {
+    uint32_t job, rank;
+    oche_time begin, end;
+    oche_time times[OCHE_RESULTS_ACTIVITIES]; /* calculates, sends, receives, waits */
+};
+
 #define OCHE_RESULTS_PART ".part" /* appended to `path` while the file is unfinished */
 
 /*
@@ -129,6 +155,13 @@ void oche_results_congestion(struct oche_results *results,
                              const struct oche_results_congestion *congestion);
 void oche_results_deflection(struct oche_results *results,
                              const struct oche_results_deflection *deflection);
+void oche_results_job(struct oche_results *results, const struct oche_results_job *job);
+/* Adds a rank of a job. `host`: id of its node; `end` OCHE_NEVER: it has not ended. */
+void oche_results_rank(struct oche_results *results, uint32_t job, uint32_t rank, uint32_t host,
+                       oche_time end, oche_time busy);
+void oche_results_repetition(struct oche_results *results,
+                             const struct oche_results_repetition *repetition);
+void oche_results_span(struct oche_results *results, const struct oche_results_span *span);
 /* Adds one port of a deadlock. Ports are added in the order in which each waits for the next. */
 void oche_results_deadlock(struct oche_results *results, uint32_t position, const char *port,
                            uint32_t cls);

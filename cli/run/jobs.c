@@ -26,6 +26,27 @@ static void print_speed(const struct oche_outcome *outcome, uint32_t number, FIL
             figure_of(outcome, "workload.N.bus_bandwidth", number).text);
 }
 
+#define FEW_PHASES 3 /* of more only the longest is named */
+
+/* Prints the times of phases, which overlap where some ranks are ahead of others. */
+static void print_phases(const struct oche_job_outcome *job, FILE *out)
+{
+    const struct oche_phase_outcome *longest = job->phases;
+
+    for (uint32_t i = 0; i < job->phase_count; i++) {
+        const struct oche_phase_outcome *phase = &job->phases[i];
+
+        if (job->phase_count <= FEW_PHASES)
+            fprintf(out, "%s%s %s", i == 0 ? "; " : ", ", phase->name,
+                    oche_figure_value(phase->mean_s, "s").text);
+        else if (phase->mean_s > longest->mean_s)
+            longest = phase;
+    }
+    if (job->phase_count > FEW_PHASES)
+        fprintf(out, "; longest of %u phases: %s, %s", job->phase_count, longest->name,
+                oche_figure_value(longest->mean_s, "s").text);
+}
+
 static void print_waits(const struct oche_job_waits *waits, FILE *out)
 {
     if (waits->receives > 0)
@@ -63,10 +84,14 @@ static void print_job(const struct oche_outcome *outcome, uint32_t number, FILE 
     }
     fprintf(out, "%s", figure_of(outcome, "workload.N.time", number).text);
     print_speed(outcome, number, out);
+    print_phases(job, out);
     if (job->waiting < 1)
         fprintf(out, "; ranks wait %.0f %% of their time", 100 * job->waiting);
     if (job->first_s < job->time_s)
         fprintf(out, "; rank %u ends last", job->last);
+    if (job->late_s > 0)
+        fprintf(out, ", %s after the median",
+                figure_of(outcome, "workload.N.straggler", number).text);
     print_waits(&job->waits, out);
     fputs(".\n", out);
 }
@@ -113,6 +138,8 @@ bool oche_job_rows(struct oche_table *table, const struct oche_outcome *outcomes
         snprintf(label, sizeof(label), "job %u, time", which);
         add_row(table, label, "workload.N.time", which, outcomes, count);
         add_row(table, "  ranks that came to their end", "workload.N.ranks_done", which, outcomes,
+                count);
+        add_row(table, "  last rank, after the median", "workload.N.straggler", which, outcomes,
                 count);
         add_row(table, "  bus bandwidth", "workload.N.bus_bandwidth", which, outcomes, count);
         add_row(table, "  slowest repetition", "workload.N.repetition.max", which, outcomes, count);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "cli/run/show_defaults.h"
+#include "cli/run/store_jobs.h"
 #include "core/qp/nic.h"
 #include "lab/measures/metrics.h"
 #include "lab/measures/steady.h"
@@ -762,6 +763,7 @@ void oche_store_run(struct oche_results *results, const struct oche_scenario *sc
     oche_bindings_each(&scenario->bindings, store_parameter, &(struct parameters){results, world});
     store_flows(results, world);
     store_topology(results, oche_world_topology(world));
+    oche_store_jobs(results, world, outcome);
     store_pauses(results, world);
     store_deadlock(results, world);
     store_congestion(results, world, outcome);

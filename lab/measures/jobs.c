@@ -36,9 +36,11 @@ static const struct oche_job *job_of(const struct oche_world *world, uint32_t nu
 static void take_ranks(struct oche_job_outcome *outcome, const struct oche_job *job)
 {
     const uint32_t ranks = job->goal.ranks;
+    struct oche_sorted_values times = {.count = 0};
     oche_time first = OCHE_NEVER, last = 0;
     double all = 0, waiting = 0;
 
+    make_room(&times, ranks);
     make_room(&outcome->busy, ranks);
     make_room(&outcome->exposed, ranks);
     for (uint32_t i = 0; i < ranks; i++) {
@@ -54,6 +56,7 @@ static void take_ranks(struct oche_job_outcome *outcome, const struct oche_job *
             outcome->last = i;
         }
         first = oche_time_min(first, rank->ended);
+        add(&times, seconds(time));
         add(&outcome->busy, seconds(rank->busy));
         add(&outcome->exposed, seconds(time - rank->busy));
         all += seconds(time);
@@ -63,21 +66,10 @@ static void take_ranks(struct oche_job_outcome *outcome, const struct oche_job *
     if (outcome->ranks_done == ranks) {
         outcome->time_s = seconds(last - job->params.start);
         outcome->first_s = seconds(first - job->params.start);
+        oche_sort_real(times.values, times.count);
+        outcome->late_s = outcome->time_s - times.values[(ranks - 1) / 2];
     }
-}
-
-/* Returns the time of a repetition from the first begin to the last end; OCHE_NEVER: not ended. */
-static oche_time time_of(const struct oche_job *job, uint32_t repetition)
-{
-    oche_time first = OCHE_NEVER, last = 0;
-
-    for (uint32_t i = 0; i < job->goal.ranks; i++) {
-        const size_t at = (size_t)i * job->repeats.count + repetition;
-
-        first = oche_time_min(first, job->begun[at]);
-        last = oche_time_max(last, job->ended[at]);
-    }
-    return last == OCHE_NEVER ? OCHE_NEVER : last - first;
+    free(times.values);
 }
 
 static void take_repetitions(struct oche_job_outcome *outcome, const struct oche_job *job)
@@ -86,18 +78,45 @@ static void take_repetitions(struct oche_job_outcome *outcome, const struct oche
 
     make_room(&outcome->repetition, job->repeats.count);
     for (uint32_t i = 0; i < job->repeats.count; i++) {
-        const oche_time time = time_of(job, i);
+        struct oche_job_part part;
 
-        if (time == OCHE_NEVER)
+        if (!oche_job_repetition(job, i, &part))
             break;
-        add(&outcome->repetition, seconds(time));
-        sum += seconds(time);
+        add(&outcome->repetition, seconds(part.ended - part.begun));
+        sum += seconds(part.ended - part.begun);
     }
     if (outcome->repetition.count == 0 || sum <= 0)
         return;
     outcome->algorithm_bps =
         8 * (double)job->repeats.bytes * (double)outcome->repetition.count / sum;
     outcome->bus_bps = outcome->algorithm_bps * job->repeats.bus_factor;
+}
+
+static void take_phase(struct oche_job_outcome *outcome, const struct oche_job *job, uint32_t phase)
+{
+    struct oche_phase_outcome *to = &outcome->phases[outcome->phase_count];
+    double sum = 0;
+
+    for (uint32_t i = 0; i < outcome->repetition.count; i++) {
+        struct oche_job_part part;
+
+        if (!oche_job_phase(job, i, phase, &part))
+            return;
+        sum += seconds(part.ended - part.begun);
+    }
+    oche_collective_phase_name(&job->repeats.of, phase, to->name, sizeof(to->name));
+    to->mean_s = sum / (double)outcome->repetition.count;
+    outcome->phase_count++;
+}
+
+static void take_phases(struct oche_job_outcome *outcome, const struct oche_job *job)
+{
+    if (outcome->repetition.count == 0 || job->phases == 0)
+        return;
+    outcome->phases = calloc(job->phases, sizeof(*outcome->phases));
+    OCHE_GOT(outcome->phases != NULL);
+    for (uint32_t i = 0; i < job->phases; i++)
+        take_phase(outcome, job, i);
 }
 
 static uint32_t hosts_of(const struct oche_job *job)
@@ -120,6 +139,7 @@ void oche_job_outcome_take(struct oche_job_outcome *outcome, const struct oche_w
                                          .receives_left = NAN,
                                          .messages_left = NAN,
                                          .time_s = NAN,
+                                         .late_s = NAN,
                                          .algorithm_bps = NAN,
                                          .bus_bps = NAN};
     if (job == NULL)
@@ -135,6 +155,7 @@ void oche_job_outcome_take(struct oche_job_outcome *outcome, const struct oche_w
     outcome->messages_left = (double)outcome->waits.messages;
     take_ranks(outcome, job);
     take_repetitions(outcome, job);
+    take_phases(outcome, job);
     oche_sort_real(outcome->busy.values, outcome->busy.count);
     oche_sort_real(outcome->exposed.values, outcome->exposed.count);
     oche_sort_real(outcome->repetition.values, outcome->repetition.count);
@@ -145,4 +166,5 @@ void oche_job_outcome_free(struct oche_job_outcome *outcome)
     free(outcome->busy.values);
     free(outcome->exposed.values);
     free(outcome->repetition.values);
+    free(outcome->phases);
 }

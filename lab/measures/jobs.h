@@ -11,6 +11,12 @@ struct oche_sorted_values {
     size_t count;
 };
 
+/* A phase of a collective operation. */
+struct oche_phase_outcome {
+    char name[OCHE_PHASE_NAME_BYTES];
+    double mean_s; /* over repetitions: from its first message's begin to its last one's end */
+};
+
 struct oche_job_outcome {
     bool known;                   /* the workload is a job; else all figures are NAN */
     struct oche_job_repeats what; /* without its operations */
@@ -19,7 +25,8 @@ struct oche_job_outcome {
     struct oche_job_waits waits;         /* at the end of the run */
     double time_s;  /* from the ranks' begin to the end of the last one; NAN: not all have ended */
     double first_s; /* the same, to the end of the first one */
-    uint32_t last;  /* the rank that ended last */
+    uint32_t last;  /* the rank that ended last; of several the lowest */
+    double late_s;  /* how much later than the median rank; NAN: not all have ended */
     double waiting; /* share of the ranks' times in which they do nothing but wait */
     /* for each rank that has ended: the time in which one of its cpus is busy, and the rest */
     struct oche_sorted_values busy, exposed;
@@ -34,6 +41,10 @@ struct oche_job_outcome {
      * repetition has ended.
      */
     double algorithm_bps, bus_bps;
+    /* The phases of a repetition, in their order (malloc'd); those without messages are left out.
+     */
+    struct oche_phase_outcome *phases;
+    uint32_t phase_count;
 };
 
 /* Takes the outcome of workload `number`. */

@@ -295,6 +295,8 @@ const struct metric oche_metric_table[] = {
      "messages of job N that have arrived and wait for a receive at the end of the run"},
     {"workload.N.time", SECONDS, OF_WORKLOAD, FROM(REAL, WORKLOAD(job.time_s)),
      "time from the begin of the job's ranks to the end of the last one"},
+    {"workload.N.straggler", SECONDS, OF_WORKLOAD, FROM(REAL, WORKLOAD(job.late_s)),
+     "how much later than the median rank the last rank of job N ends"},
     MEAN_P50_P90_P99_MAX("workload.N.busy", SECONDS, OF_WORKLOAD, false,
                          "time in which a rank of job N calculates, sends or receives",
                          " over ranks", " of all ranks", WORKLOAD(job.busy)),

@@ -90,7 +90,8 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
         .window = (uint32_t)p->window,
         .repeat = (uint32_t)p->repeat,
         .compute_ns = (p->compute + OCHE_NS / 2) / OCHE_NS};
-    struct oche_job_repeats repeats = {.bytes = p->bytes, .count = (uint32_t)p->repeat};
+    struct oche_job_repeats repeats = {
+        .of = collective, .bytes = p->bytes, .count = (uint32_t)p->repeat};
     struct oche_job_plan plan = {.repeats = &repeats, .source = "bytes"};
 
     if (!oche_workload_has_hosts(facts, error) ||

@@ -179,6 +179,21 @@ struct oche_job *oche_job_create(struct oche_goal *goal, uint32_t *host_of, uint
     return NULL;
 }
 
+void oche_job_keep_details(struct oche_job *job)
+{
+    const uint32_t phases = job->repeats.count > 0 ? oche_collective_phases(&job->repeats.of) : 0;
+    const size_t count = (size_t)job->goal.ranks * job->repeats.count * phases;
+
+    oche_timeline_make(&job->timeline, job->goal.ranks, job->params.start);
+    if (phases == 0 || count > OCHE_JOB_PHASES)
+        return;
+    job->phases = phases;
+    job->phase_begun = make(count, sizeof(*job->phase_begun));
+    job->phase_ended = make(count, sizeof(*job->phase_ended));
+    for (size_t i = 0; i < count; i++)
+        job->phase_begun[i] = job->phase_ended[i] = OCHE_NEVER;
+}
+
 void oche_job_free(struct oche_job *job)
 {
     for (uint32_t i = 0; i < job->goal.ranks; i++)
@@ -191,6 +206,9 @@ void oche_job_free(struct oche_job *job)
     free(job->repeats.ends);
     free(job->begun);
     free(job->ended);
+    free(job->phase_begun);
+    free(job->phase_ended);
+    oche_timeline_free(&job->timeline);
     free(job->channels);
     free(job->receives);
     free(job->host_of);
@@ -285,6 +303,41 @@ struct oche_job_waits oche_job_waits(const struct oche_job *job)
         waits.messages += result->messages;
     }
     return waits;
+}
+
+static void add_end(struct oche_job_part *part, uint32_t rank, oche_time ended)
+{
+    if (ended > part->ended || part->last == UINT32_MAX) {
+        part->ended = ended;
+        part->last = rank;
+    }
+}
+
+bool oche_job_repetition(const struct oche_job *job, uint32_t repetition,
+                         struct oche_job_part *part)
+{
+    *part = (struct oche_job_part){.begun = OCHE_NEVER, .last = UINT32_MAX};
+    for (uint32_t i = 0; i < job->goal.ranks; i++) {
+        const size_t at = (size_t)i * job->repeats.count + repetition;
+
+        part->begun = oche_time_min(part->begun, job->begun[at]);
+        add_end(part, i, job->ended[at]);
+    }
+    return part->ended != OCHE_NEVER;
+}
+
+bool oche_job_phase(const struct oche_job *job, uint32_t repetition, uint32_t phase,
+                    struct oche_job_part *part)
+{
+    *part = (struct oche_job_part){.begun = OCHE_NEVER, .last = UINT32_MAX};
+    for (uint32_t i = 0; i < job->goal.ranks; i++) {
+        const size_t at = ((size_t)i * job->repeats.count + repetition) * job->phases + phase;
+
+        part->begun = oche_time_min(part->begun, job->phase_begun[at]);
+        if (job->phase_ended[at] != OCHE_NEVER)
+            add_end(part, i, job->phase_ended[at]);
+    }
+    return part->begun != OCHE_NEVER && part->last != UINT32_MAX;
 }
 
 /* Returns the place in `sends` of a flow, and in `rank` whose message it belongs to. */

@@ -9,8 +9,10 @@
 #ifndef OCHE_SIM_GRAPH_JOB_H
 #define OCHE_SIM_GRAPH_JOB_H
 
+#include "sim/graph/collective/collective.h"
 #include "sim/graph/goal.h"
 #include "sim/graph/rank.h"
+#include "sim/graph/timeline.h"
 
 /* How ranks run and send. */
 struct oche_job_params {
@@ -27,7 +29,7 @@ struct oche_job_params {
  * A message is one flow if it is eager. Otherwise it is three: the sender's request, the receiver's
  * answer, and the data.
  */
-enum oche_job_part { OCHE_JOB_REQUEST, OCHE_JOB_ANSWER, OCHE_JOB_DATA };
+enum oche_job_flow_part { OCHE_JOB_REQUEST, OCHE_JOB_ANSWER, OCHE_JOB_DATA };
 #define OCHE_JOB_PARTS         3
 #define OCHE_JOB_CONTROL_BYTES 64 /* of a request, and of an answer */
 
@@ -43,7 +45,8 @@ struct oche_job_rank {
 
 /* A collective operation, and how often the job does it. */
 struct oche_job_repeats {
-    char title[64];    /* "all_reduce (ring)"; "": it is not one */
+    char title[64]; /* "all_reduce (ring)"; "": it is not one */
+    struct oche_collective of;
     uint64_t bytes;    /* of one operation */
     double bus_factor; /* bus bandwidth over algorithm bandwidth */
     uint32_t count;
@@ -60,7 +63,7 @@ struct oche_job_chunk {
 /* What a flow carries. */
 struct oche_job_flow {
     uint32_t rank, operation; /* the message's send */
-    enum oche_job_part part;
+    enum oche_job_flow_part part;
 };
 
 struct oche_job {
@@ -68,6 +71,13 @@ struct oche_job {
     struct oche_job_repeats repeats;
     /* By rank and repetition: when it has begun and ended; OCHE_NEVER: it has not. */
     oche_time *begun, *ended;
+    /*
+     * Of oche_job_keep_details. By rank, repetition and phase: when the first message was posted
+     * and when the last one was received; OCHE_NEVER: none was. phases 0: they are not known.
+     */
+    oche_time *phase_begun, *phase_ended;
+    uint32_t phases;
+    struct oche_timeline timeline;
     struct oche_job_params params;
     uint32_t workload; /* index in the scenario's list */
     uint32_t hosts;    /* of the network */
@@ -110,6 +120,12 @@ struct oche_job *oche_job_create(struct oche_goal *goal, uint32_t *host_of, uint
                                  const struct oche_job_repeats *repeats, uint64_t most_bytes,
                                  struct oche_error *error);
 void oche_job_free(struct oche_job *job);
+/*
+ * To be called before the run: its hosts note when phases begin and end, unless there are more than
+ * OCHE_JOB_PHASES of all ranks and repetitions, and how ranks spend their time.
+ */
+#define OCHE_JOB_PHASES (UINT64_C(1) << 22)
+void oche_job_keep_details(struct oche_job *job);
 void oche_jobs_free(struct oche_jobs *jobs);
 
 /* The ranks that have not ended, and the receives and messages that wait. */
@@ -124,6 +140,21 @@ struct oche_job_waits {
 void oche_job_finish(struct oche_job *job);
 /* Returns what has been noted of all ranks. */
 struct oche_job_waits oche_job_waits(const struct oche_job *job);
+
+/* A repetition, or a phase of one, over all ranks. */
+struct oche_job_part {
+    oche_time begun, ended; /* by the first rank, and by the last one */
+    uint32_t last;          /* the rank that ended it last; of several the lowest */
+};
+/* Finds a repetition. Returns false if not all ranks have ended it. */
+bool oche_job_repetition(const struct oche_job *job, uint32_t repetition,
+                         struct oche_job_part *part);
+/*
+ * Finds a phase of a repetition that all ranks have ended: from the first message that was posted
+ * to the last one that was received. Returns false if the phase had no messages.
+ */
+bool oche_job_phase(const struct oche_job *job, uint32_t repetition, uint32_t phase,
+                    struct oche_job_part *part);
 
 /* Returns the time of all that does not use the network, one operation after the other. */
 oche_time oche_job_serial(const struct oche_job *job);

@@ -19,6 +19,7 @@ oche_time host_program_take_cpu(struct program *program, unsigned cpu, oche_time
     oche_time *cpu_free = &program->cpu_free[cpu];
     const oche_time before = oche_time_max(now, program->busy_until);
 
+    host_program_note(program, 0, now);
     *cpu_free = oche_time_add(oche_time_max(now, *cpu_free), time);
     if (*cpu_free > before) {
         program->job->results[program->rank].busy += *cpu_free - before;
@@ -101,8 +102,10 @@ static void go_on(struct oche_host *host, struct program *program, oche_time now
         }
 }
 
-static void end_program(struct oche_host *host, const struct program *program, oche_time now)
+static void end_program(struct oche_host *host, struct program *program, oche_time now)
 {
+    host_program_note(program, 0, now);
+    program->recorded = false;
     program->job->results[program->rank].ended = now;
     oche_trace_emit(oche_host_trace(host), now, OCHE_TRACE_RANK_ENDED, 0, program->rank,
                     program->job->workload);
@@ -125,6 +128,7 @@ static void note_repetition(struct program *program, uint32_t number, oche_time 
 void host_program_end_op(struct oche_host *host, struct program *program, uint32_t number,
                          oche_time now)
 {
+    host_program_note_phase_end(program, number, now);
     note_repetition(program, number, now);
     oche_rank_ended(program->way, number);
     if (oche_rank_is_done(program->way))
@@ -175,6 +179,12 @@ oche_time oche_host_jobs_next(const struct oche_host_jobs *jobs)
     return oche_deferred_next(&jobs->heap);
 }
 
+void oche_host_jobs_finish(struct oche_host *host, oche_time now)
+{
+    for (uint32_t i = 0; host->jobs != NULL && i < host->jobs->count; i++)
+        host_program_note(&host->jobs->programs[i], 0, now);
+}
+
 static void add_program(struct oche_host *host, struct oche_job *job, uint32_t rank)
 {
     struct program *program = &host->jobs->programs[host->jobs->count++];
@@ -184,6 +194,8 @@ static void add_program(struct oche_host *host, struct oche_job *job, uint32_t r
         .job = job,
         .rank = rank,
         .way = job->ways[rank],
+        .recorded = oche_timeline_has(&job->timeline, rank),
+        .noted = job->params.start,
         .cpu_free = oche_arena_take(&host->shard->arena, job->goal.cpus * sizeof(oche_time))};
     host_program_defer(host, program, BEGINS, 0, job->params.start);
 }

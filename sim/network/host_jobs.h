@@ -23,5 +23,7 @@ void oche_host_jobs_run(struct oche_host *host, oche_time now);
 /* A flow has been delivered at this host, or is completed at it: a program will know at `now`. */
 void oche_host_jobs_delivered(struct oche_host *host, uint32_t flow, oche_time now);
 void oche_host_jobs_completed(struct oche_host *host, uint32_t flow, oche_time now);
+/* The run ends at `now`: completes the timelines of ranks that have not ended. */
+void oche_host_jobs_finish(struct oche_host *host, oche_time now);
 
 #endif

@@ -105,6 +105,7 @@ static oche_time move(struct program *program, uint64_t bytes, oche_time now)
     const struct oche_job_params *params = &program->job->params;
     const oche_time from = oche_time_max(now, program->local_free);
 
+    host_program_note_posted(program, now);
     program->local_free = from;
     if (params->local_bps > 0)
         program->local_free = oche_time_add(from, oche_time_of_bytes(bytes, params->local_bps));
@@ -134,6 +135,7 @@ static void ask(struct oche_host *host, struct program *program, uint32_t number
 
 static void push(struct oche_host *host, struct program *program, uint32_t number, oche_time now)
 {
+    host_program_note_posted(program, now);
     start_flow(host, program->job, &(struct oche_job_flow){program->rank, number, OCHE_JOB_DATA},
                now);
     is_posted(host, program, number, now);
@@ -144,6 +146,7 @@ void host_program_send(struct oche_host *host, struct program *program, uint32_t
 {
     const struct oche_goal_op op = host_program_op(program, number);
 
+    host_program_note_phase_begin(program, &op, now);
     if (oche_job_asks(program->job, op.size)) {
         ask(host, program, number, now);
     } else if (is_beside(host, program, op.peer)) {
@@ -170,10 +173,12 @@ void host_program_meet(struct oche_host *host, struct program *receiver, uint32_
                        host_program_take_cpu(receiver, cpu, receiver->job->params.overhead, now));
 }
 
-/* A message, or the request for one, is at its receiver. */
+/* A message, or the request for one, is at its receiver, whose link it took for a time at least. */
 static void arrive(struct oche_host *host, struct program *receiver, uint32_t source, uint32_t tag,
-                   uint32_t handle, oche_time now)
+                   uint32_t handle, oche_time took, oche_time now)
 {
+    host_program_note(receiver, took, now);
+
     const uint32_t receive = oche_match_arrive(oche_rank_match(receiver->way), source, tag, handle);
 
     if (receive != OCHE_NO_MATCH)
@@ -190,6 +195,31 @@ static void go_ahead(struct oche_host *host, struct program *sender, enum progra
                        host_program_take_cpu(sender, cpu, sender->job->params.overhead, now));
 }
 
+/* Returns how long bytes take on the host's link. */
+static oche_time time_on_link(const struct oche_host *host, uint64_t bytes)
+{
+    const struct oche_network *network = host->shard->network;
+
+    return oche_time_of_bytes(bytes,
+                              network->extras[network->nodes[host->address].first_port].rate_bps);
+}
+
+/* The data of a message is here; `asked`: its sender has asked before. */
+static void take_data(struct oche_host *host, const struct oche_job_flow *is, bool asked,
+                      struct program *receiver, oche_time now)
+{
+    const struct oche_goal_op op = oche_goal_op(&receiver->job->goal.rank[is->rank], is->operation);
+    const oche_time took = time_on_link(host, op.size);
+
+    if (!asked) {
+        arrive(host, receiver, is->rank, op.tag, EAGER, took, now);
+        return;
+    }
+    host_program_note(receiver, took, now);
+    host_program_take_message(host, receiver,
+                              *oche_job_receive(receiver->job, is->rank, is->operation), now);
+}
+
 static void arrive_by_flow(struct oche_host *host, uint32_t flow, oche_time now)
 {
     uint32_t number = 0;
@@ -202,12 +232,10 @@ static void arrive_by_flow(struct oche_host *host, uint32_t flow, oche_time now)
         go_ahead(host, program, PUSHES, is.operation, is.operation, now);
     else if (is.part == OCHE_JOB_REQUEST)
         arrive(host, program, is.rank, op.tag,
-               keep_request(host, program, is.rank, is.operation) + 1, now);
-    else if (oche_job_asks(job, op.size))
-        host_program_take_message(host, program, *oche_job_receive(job, is.rank, is.operation),
-                                  now);
+               keep_request(host, program, is.rank, is.operation) + 1,
+               time_on_link(host, OCHE_JOB_CONTROL_BYTES), now);
     else
-        arrive(host, program, is.rank, op.tag, EAGER, now);
+        take_data(host, &is, oche_job_asks(job, op.size), program, now);
 }
 
 static void complete_by_flow(struct oche_host *host, uint32_t flow, oche_time now)
@@ -219,12 +247,22 @@ static void complete_by_flow(struct oche_host *host, uint32_t flow, oche_time no
     host_program_end_op(host, program_of(host, job, is.rank), is.operation, now);
 }
 
+/* Returns how long bytes take between ranks of a host. */
+static oche_time local_time(const struct program *program, uint64_t bytes)
+{
+    const uint64_t rate_bps = program->job->params.local_bps;
+
+    return rate_bps > 0 ? oche_time_of_bytes(bytes, rate_bps) : 0;
+}
+
 static void arrive_beside(struct oche_host *host, struct program *sender, uint32_t number,
                           oche_time now)
 {
     const struct oche_goal_op op = host_program_op(sender, number);
 
-    arrive(host, beside(sender, op.peer), sender->rank, op.tag, EAGER, now);
+    host_program_note_acknowledged(sender, now);
+    arrive(host, beside(sender, op.peer), sender->rank, op.tag, EAGER, local_time(sender, op.size),
+           now);
     if (sender->job->params.acknowledged)
         host_program_end_op(host, sender, number, now);
 }
@@ -253,6 +291,9 @@ static void is_there(struct oche_host *host, struct program *sender, uint32_t at
 {
     const struct request request = let_request_go(host, at);
 
+    host_program_note_acknowledged(sender, now);
+    host_program_note(request.receiver,
+                      local_time(sender, host_program_op(sender, request.operation).size), now);
     host_program_take_message(host, request.receiver, request.receive, now);
     if (sender->job->params.acknowledged)
         host_program_end_op(host, sender, request.operation, now);
@@ -274,7 +315,7 @@ static void request_due(struct oche_host *host, const struct oche_deferred *due,
 
     if (due->kind == ASKS)
         arrive(host, request.receiver, request.sender,
-               host_program_op(program, request.operation).tag, due->number + 1, now);
+               host_program_op(program, request.operation).tag, due->number + 1, 0, now);
     else if (due->kind == ANSWERS)
         answer(host, program, due->number, now);
     else if (due->kind == IS_GRANTED)
@@ -315,10 +356,18 @@ void oche_host_jobs_delivered(struct oche_host *host, uint32_t flow, oche_time n
 void oche_host_jobs_completed(struct oche_host *host, uint32_t flow, oche_time now)
 {
     uint32_t number = 0;
-    const struct oche_job *job = job_of(host, flow, &number);
+    struct oche_job *job = job_of(host, flow, &number);
 
-    if (job == NULL || !job->params.acknowledged || host->flows->sent[flow].failed != 0 ||
-        oche_job_flow(job, number).part != OCHE_JOB_DATA)
+    if (job == NULL || (job->timeline.rows == 0 && !job->params.acknowledged))
+        return;
+
+    const struct oche_job_flow is = oche_job_flow(job, number);
+
+    if (is.part != OCHE_JOB_DATA)
+        return;
+    if (job->timeline.rows > 0)
+        host_program_note_acknowledged(program_of(host, job, is.rank), now);
+    if (!job->params.acknowledged || host->flows->sent[flow].failed != 0)
         return;
     host_program_defer(host, NULL, COMPLETES, flow, now);
     host->next_start = oche_time_min(host->next_start, now);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to host_jobs.c and host_messages.c: the programs of a host, and what they are to do. */
+/* Private to host_jobs.c, host_messages.c and host_notes.c: the programs of a host, and what they
+ * are to do. */
 #ifndef OCHE_SIM_NETWORK_HOST_PROGRAMS_H
 #define OCHE_SIM_NETWORK_HOST_PROGRAMS_H
 
@@ -16,6 +17,10 @@ struct program {
     oche_time *cpu_free;  /* by cpu: when it has done what it is to do */
     oche_time local_free; /* the same of its sends to other ranks of this host */
     oche_time busy_until; /* the last of its cpus */
+    /* Where the job has a timeline that records the rank. */
+    bool recorded;
+    oche_time noted;    /* until when the rank's time is on it */
+    uint32_t under_way; /* messages that are posted and not acknowledged */
 };
 
 /* A message whose sender has asked, until the receiver has answered; of one host, until it moved.
@@ -78,6 +83,19 @@ void host_program_meet(struct oche_host *host, struct program *receiver, uint32_
 /* What is due, of the kinds from ARRIVES on. */
 void host_program_message_due(struct oche_host *host, const struct oche_deferred *due,
                               oche_time now);
+
+/*
+ * Notes the rank's time until now, before what it does changes. `received`: of the time in which it
+ * did nothing else, that in which a message was received; the last part.
+ */
+void host_program_note(struct program *program, oche_time received, oche_time now);
+/* The data of a message begins its way; and: it has been acknowledged, or has failed. */
+void host_program_note_posted(struct program *program, oche_time now);
+void host_program_note_acknowledged(struct program *program, oche_time now);
+/* A send is about to be posted; and: the operation is over. */
+void host_program_note_phase_begin(struct program *program, const struct oche_goal_op *op,
+                                   oche_time now);
+void host_program_note_phase_end(struct program *program, uint32_t number, oche_time now);
 
 static inline void host_program_defer(struct oche_host *host, struct program *program,
                                       enum program_work kind, uint32_t number, oche_time until)

@@ -348,6 +348,9 @@ bool oche_world_build_flows(struct oche_world *world, struct oche_workload_facts
     if (!list_all(world, &facts, &list, error))
         return false;
     world->jobs = list.jobs;
+    for (uint32_t i = 0; config->auto_series && config->measure.interval > 0 && i < list.jobs.count;
+         i++)
+        oche_job_keep_details(list.jobs.list[i]);
     world->awaited = count_awaited(config, &list);
     memcpy(world->flow_remark, list.remark, sizeof(list.remark));
     if (!oche_flows_prepare(&world->flows, list.plan, list.count, &list.sources, facts.host_count,

@@ -11,8 +11,6 @@ const char *const oche_collective_names[] = {"all_reduce", "all_gather", "reduce
                                              "broadcast",  "all_to_all", NULL};
 const char *const oche_algorithm_names[] = {"ring", "tree", "halving_doubling", "direct", NULL};
 
-#define ANSWER_TAG (UINT32_MAX - 2)
-
 static bool is_power_of_two(uint32_t number)
 {
     return (number & (number - 1)) == 0;
@@ -154,11 +152,11 @@ static uint32_t add_answers(struct oche_steps *steps, uint32_t end)
     uint32_t all;
 
     if (steps->rank != 0)
-        return oche_steps_send(steps, 0, 1, ANSWER_TAG, end);
+        return oche_steps_send(steps, 0, 1, OCHE_ANSWER_TAG, end);
     all = add(steps, &nothing);
     oche_steps_wait(steps, all, end);
     for (uint32_t i = 1; i < steps->of->ranks; i++)
-        oche_steps_wait(steps, all, oche_steps_receive(steps, i, 1, ANSWER_TAG, end));
+        oche_steps_wait(steps, all, oche_steps_receive(steps, i, 1, OCHE_ANSWER_TAG, end));
     return all;
 }
 

@@ -15,6 +15,9 @@
 
 #include "sim/graph/goal.h"
 
+#define OCHE_NO_PHASE         UINT32_MAX
+#define OCHE_PHASE_NAME_BYTES 40
+
 enum oche_collective_operation {
     OCHE_ALL_REDUCE,
     OCHE_ALL_GATHER,
@@ -63,5 +66,18 @@ bool oche_collective_make(const struct oche_collective *collective, struct oche_
  * bus bandwidth is larger than algorithm bandwidth (bytes over time).
  */
 double oche_collective_bus_factor(const struct oche_collective *collective);
+
+/* ---- phases.c ---- */
+
+/*
+ * The phases of an algorithm, in their order: the two halves of an all_reduce on a ring, up and
+ * down the trees, each step of halving and doubling. Returns how many it has; 0: it has no parts.
+ */
+uint32_t oche_collective_phases(const struct oche_collective *collective);
+/* Writes the name of a phase, such as "halving, distance 4". */
+void oche_collective_phase_name(const struct oche_collective *collective, uint32_t phase,
+                                char *text, size_t text_bytes);
+/* Returns the phase of a message with this tag, or OCHE_NO_PHASE. */
+uint32_t oche_collective_phase(const struct oche_collective *collective, uint32_t tag);
 
 #endif

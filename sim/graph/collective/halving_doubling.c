@@ -78,7 +78,7 @@ void oche_halving_doubling_steps(struct oche_steps *steps)
     partner = steps->rank ^ all;
     if (steps->rank >= all) {
         after = oche_steps_send(steps, partner, bytes, 0, OCHE_NO_STEP);
-        oche_steps_receive(steps, partner, bytes, UINT32_MAX - 1, after);
+        oche_steps_receive(steps, partner, bytes, OCHE_TAKE_TAG, after);
         return;
     }
     if (partner < ranks)
@@ -88,5 +88,5 @@ void oche_halving_doubling_steps(struct oche_steps *steps)
     if (steps->of->operation != OCHE_REDUCE_SCATTER)
         after = add_doubling(steps, all, &step, after);
     if (partner < ranks)
-        oche_steps_send(steps, partner, bytes, UINT32_MAX - 1, after);
+        oche_steps_send(steps, partner, bytes, OCHE_TAKE_TAG, after);
 }

@@ -8,6 +8,10 @@
 
 #define OCHE_NO_STEP UINT32_MAX /* no operation to wait for */
 
+/* Tags of messages that are in no step; phases.c reads the others. */
+#define OCHE_TAKE_TAG   (UINT32_MAX - 1) /* the result for a rank beyond the power of two */
+#define OCHE_ANSWER_TAG (UINT32_MAX - 2) /* a rank has all of a broadcast */
+
 struct oche_steps {
     const struct oche_collective *of;
     struct oche_goal_writer *writer;

@@ -14,6 +14,27 @@ static void sum(const struct oche_world *world, uint64_t *values, size_t count)
     oche_ranks_sum(world->network.ranks, values, count);
 }
 
+/* Tells phases and timelines, in the form of the arrays that have them. */
+static void tell_details(struct oche_world *world, struct oche_job *job)
+{
+    const struct oche_timeline *timeline = &job->timeline;
+    const size_t each = (size_t)job->repeats.count * job->phases;
+    const size_t cells = (size_t)timeline->rows * timeline->spans;
+
+    for (uint32_t i = 0; i < job->goal.ranks; i++) {
+        if (oche_world_has(world, job->host_of[i]))
+            continue;
+        for (size_t k = i * each; k < (i + 1) * each; k++)
+            job->phase_begun[k] = job->phase_ended[k] = 0;
+        if (oche_timeline_has(timeline, i))
+            timeline->lengths[i / timeline->every] = 0;
+    }
+    sum(world, job->phase_begun, job->goal.ranks * each);
+    sum(world, job->phase_ended, job->goal.ranks * each);
+    sum(world, timeline->lengths, timeline->rows);
+    sum(world, (uint64_t *)timeline->times, cells * OCHE_ACTIVITIES);
+}
+
 static void tell_job(struct oche_world *world, struct oche_job *job)
 {
     const size_t each = sizeof(struct oche_job_rank) / sizeof(uint64_t);
@@ -30,6 +51,7 @@ static void tell_job(struct oche_world *world, struct oche_job *job)
     sum(world, (uint64_t *)(void *)job->results, job->goal.ranks * each);
     sum(world, job->begun, (size_t)job->goal.ranks * repeats);
     sum(world, job->ended, (size_t)job->goal.ranks * repeats);
+    tell_details(world, job);
 }
 
 void oche_world_tell_jobs(struct oche_world *world)

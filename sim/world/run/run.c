@@ -3,6 +3,7 @@
  * Runs a world: warm-up first, then in steps of the sampling interval. Steps end at multiples of
  * the interval after warm-up, and where to look for a stall, whatever the number of threads.
  */
+#include "sim/network/host_jobs.h"
 #include "sim/world/internal.h"
 #include "sim/world/results/readings.h"
 
@@ -337,6 +338,17 @@ static void count_sent_again(struct oche_world *world)
     }
 }
 
+static void finish_jobs(struct oche_world *world)
+{
+    if (world->jobs.count == 0)
+        return;
+    for (uint32_t host = 0; host < world->topology.host_count; host++)
+        if (oche_world_has(world, host))
+            oche_host_jobs_finish(world->hosts[host], world->network.now);
+    for (uint32_t i = 0; i < world->jobs.count; i++)
+        oche_job_finish(world->jobs.list[i]);
+}
+
 void oche_world_run(struct oche_world *world, oche_progress_report *report, void *context)
 {
     const struct oche_run_params *run = &world->config->run;
@@ -367,8 +379,7 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
         visit(&watcher);
     }
     oche_world_load_take(world);
-    for (uint32_t i = 0; i < world->jobs.count; i++)
-        oche_job_finish(world->jobs.list[i]);
+    finish_jobs(world);
     count_sent_again(world);
     oche_world_pauses_finish(world);
     watch_queues(world, false);

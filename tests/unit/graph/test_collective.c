@@ -4,6 +4,7 @@
  * says, and nobody has a result before it can: what each receive stands for is followed through
  * dependencies and messages as a set of ranks.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "sim/graph/collective/collective.h"
@@ -161,6 +162,57 @@ static void check_tree(const struct world *world, const struct oche_collective *
         assert_in_range(sum, each, each + of->bytes); /* and to the roots */
 }
 
+/* In a phase of halving or doubling all ranks send as far as its name says. */
+static void check_distance(const struct oche_collective *of, uint32_t phase, uint32_t from,
+                           uint32_t to)
+{
+    char name[OCHE_PHASE_NAME_BYTES], wanted[OCHE_PHASE_NAME_BYTES];
+    const bool halves = of->operation != OCHE_ALL_GATHER;
+    uint32_t all = 1, beyond, distance = from ^ to;
+
+    while (all <= of->ranks / 2)
+        all *= 2;
+    beyond = all < of->ranks;
+    oche_collective_phase_name(of, phase, name, sizeof(name));
+    if (beyond && phase == 0)
+        snprintf(wanted, sizeof(wanted), "from ranks beyond");
+    else if (beyond && phase + 1 == oche_collective_phases(of))
+        snprintf(wanted, sizeof(wanted), "to ranks beyond");
+    else
+        snprintf(wanted, sizeof(wanted), "%s, distance %u",
+                 halves && all >> (phase - beyond) > 1 ? "halving" : "doubling", distance);
+    assert_string_equal(name, wanted);
+}
+
+/* Each message is in a phase, and both halves of an all_reduce move as many bytes. */
+static void check_phases(const struct world *world, const struct oche_collective *of)
+{
+    const uint32_t phases = oche_collective_phases(of);
+    uint64_t bytes[64] = {0};
+
+    assert_in_range(phases, 0, 64);
+    for (uint32_t i = 0; i < of->ranks; i++)
+        for (uint32_t k = 0; k < world->goal.rank[i].count; k++) {
+            const struct oche_goal_op op = oche_goal_op(&world->goal.rank[i], k);
+            const uint32_t phase = oche_collective_phase(of, op.tag);
+
+            if (op.type != OCHE_GOAL_SEND)
+                continue;
+            if (phases == 0 || (of->operation == OCHE_BROADCAST && op.size == 1)) {
+                assert_int_equal(phase, OCHE_NO_PHASE);
+                continue;
+            }
+            assert_in_range(phase, 0, phases - 1);
+            bytes[phase] += op.size;
+            if (of->algorithm == OCHE_HALVING_DOUBLING)
+                check_distance(of, phase, i, op.peer);
+        }
+    for (uint32_t i = 0; i < phases && of->operation == OCHE_ALL_REDUCE; i++) {
+        assert_true(bytes[i] > 0);
+        assert_int_equal(bytes[i], bytes[phases - 1 - i]);
+    }
+}
+
 static void check(const struct oche_collective *of)
 {
     const uint64_t all = of->ranks == MOST_RANKS ? UINT64_MAX : (UINT64_C(1) << of->ranks) - 1;
@@ -169,6 +221,7 @@ static void check(const struct oche_collective *of)
 
     begin(&world, of);
     run(&world);
+    check_phases(&world, of);
     for (uint32_t i = 0; i < of->ranks; i++) {
         const struct oche_goal_rank *rank = &world.goal.rank[i];
         const uint32_t last = world.ends[(size_t)i * of->repeat + of->repeat - 1];
