@@ -6,7 +6,7 @@
  * under way are followed, and of those that are over only the slowest are kept. The work is a look
  * at each flow under way, at the end of each span. It is bounded: where too many flows are under
  * way or wait for their start, none is followed any more. Ranks do not know each other's flows, and
- * follow none. Flows of jobs (sim/graph/job.h) are not followed.
+ * follow none.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,20 @@ struct flow {
     double slowdown;
 };
 
+/* The flows of a source that have been looked at. */
+struct seen {
+    uint32_t made; /* the first flows of a source that makes them one after the other */
+    /*
+     * Of a source that makes them in any order: a bit for each place, as in made_places. The words
+     * before `whole` have all bits.
+     */
+    uint64_t *places;
+    uint32_t whole;
+};
+
 struct oche_world_slowest {
-    uint32_t *made; /* by source: how many of its flows have been looked at */
+    struct seen *seen; /* by source */
+    uint32_t source_count;
     struct flow *flows;
     uint32_t count, capacity;
     struct flow slowest[OCHE_WORLD_SLOWEST_FLOWS];
@@ -61,6 +73,32 @@ static bool follow(struct oche_world *world, uint32_t number)
     return true;
 }
 
+/* Follows those of 64 places whose flows are new. */
+static bool follow_places(struct oche_world *world, const struct oche_flow_source *source,
+                          struct seen *seen, uint32_t word)
+{
+    uint64_t new = source->made_places[word] & ~seen->places[word];
+
+    seen->places[word] |= new;
+    for (; new != 0; new &= new - 1)
+        if (!follow(world, source->first + word * 64 + (uint32_t)__builtin_ctzll(new)))
+            return false;
+    return true;
+}
+
+static bool follow_new_places(struct oche_world *world, const struct oche_flow_source *source,
+                              struct seen *seen)
+{
+    const uint32_t words = source->count / 64 + 1;
+
+    for (uint32_t i = seen->whole; i < words; i++) {
+        if (!follow_places(world, source, seen, i))
+            return false;
+        seen->whole += i == seen->whole && seen->places[i] == UINT64_MAX;
+    }
+    return true;
+}
+
 /* Follows flows that sources have made since the last time. Returns false if there are too many. */
 static bool follow_new(struct oche_world *world)
 {
@@ -68,10 +106,12 @@ static bool follow_new(struct oche_world *world)
 
     for (uint32_t i = 0; i < sources->count; i++) {
         const struct oche_flow_source *source = &sources->list[i];
-        uint32_t *made = &world->slowest->made[i];
+        struct seen *seen = &world->slowest->seen[i];
 
-        for (; source->at == NULL && *made < source->made; (*made)++)
-            if (!follow(world, source->first + *made))
+        if (source->at != NULL && !follow_new_places(world, source, seen))
+            return false;
+        for (; source->at == NULL && seen->made < source->made; seen->made++)
+            if (!follow(world, source->first + seen->made))
                 return false;
     }
     return true;
@@ -85,7 +125,12 @@ void oche_world_slowest_start(struct oche_world *world)
         return;
     world->slowest = calloc(1, sizeof(*world->slowest));
     OCHE_GOT(world->slowest != NULL);
-    world->slowest->made = oche_world_make(sources->count, sizeof(uint32_t));
+    world->slowest->seen = oche_world_make(sources->count, sizeof(struct seen));
+    world->slowest->source_count = sources->count;
+    for (uint32_t i = 0; i < sources->count; i++)
+        if (sources->list[i].at != NULL)
+            world->slowest->seen[i].places =
+                oche_world_make(sources->list[i].count / 64 + 1, sizeof(uint64_t));
     for (OCHE_EACH_MADE_FLOW(i, &world->flows))
         /*
          * Flows of sources are added later. Flows that began in warm-up are left out, as in other
@@ -254,7 +299,9 @@ void oche_world_slowest_free(struct oche_world *world)
     for (uint32_t i = 0; i < slowest->slowest_count; i++)
         free(slowest->slowest[i].bytes);
     free(slowest->flows);
-    free(slowest->made);
+    for (uint32_t i = 0; i < slowest->source_count; i++)
+        free(slowest->seen[i].places);
+    free(slowest->seen);
     free(slowest);
 }
 

@@ -160,6 +160,30 @@ static void test_unfinished_and_small(void **state)
     ran_close(&large);
 }
 
+/* Messages of a job are followed, in whatever order they are sent. */
+static void test_of_a_job(void **state)
+{
+    static const char job[] =
+        "topology: {type: leaf_spine, leaves: 3, spines: 2, hosts_per_leaf: 4, host_rate: 25Gbps, "
+        "link_rate: 25Gbps, delay: 1us}\nseed: 7\n"
+        "workload: [{type: collective, operation: all_to_all, algorithm: direct, bytes: 12MB, "
+        "repeat: 2}, {type: incast, degree: 3, bytes: 200KB}]\nduration: 50ms\n";
+    struct ran one = ran_open(job, true, 1), many = ran_open(job, true, 3);
+    struct ran none = ran_open(job, false, 1);
+
+    (void)state;
+    assert_slowest(&one, 0);
+    assert_bytes(&one, 0);
+    assert_same(&one, &many);
+    assert_int_equal(one.totals.hash, none.totals.hash);
+    assert_int_equal(
+        oche_world_flows(one.world)->plan[oche_world_slowest_series(one.world, 0).flow].workload,
+        0);
+    ran_close(&none);
+    ran_close(&many);
+    ran_close(&one);
+}
+
 /* When very many flows wait or are under way, none is followed, and the run is the same. */
 static void test_too_many(void **state)
 {
@@ -189,7 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_are_the_slowest), cmocka_unit_test(test_any_number_of_threads),
         cmocka_unit_test(test_joined_spans),    cmocka_unit_test(test_unfinished_and_small),
-        cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_of_a_job),        cmocka_unit_test(test_too_many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
