@@ -28,6 +28,9 @@ struct json_object *oche_report_congestion(struct oche_report_source *source);
 /* report/deflections.c: the flows deflected most often, and their paths. */
 struct json_object *oche_report_deflections(struct oche_report_source *source);
 
+/* report/jobs.c: jobs, their repetitions and phases, and what their ranks did. */
+struct json_object *oche_report_jobs(struct oche_report_source *source);
+
 /* report/topology.c: nodes and links with their utilisation; large networks in groups of nodes. */
 struct json_object *oche_report_topology(struct oche_report_source *source);
 

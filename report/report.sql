@@ -107,3 +107,30 @@ FROM links
 LEFT JOIN entity_counters ca ON ca.entity = port_a AND ca.name = (SELECT name FROM counter)
 LEFT JOIN entity_counters cb ON cb.entity = port_b AND cb.name = (SELECT name FROM counter)
 ORDER BY links.id
+
+-- Jobs, with the ranks that have ended.
+-- const shown_jobs
+SELECT job, title, ranks, bytes, start_ps, end_ps, last_rank, late_ps,
+    (SELECT count(*) FROM job_ranks r WHERE r.job = jobs.job AND r.end_ps IS NOT NULL)
+FROM jobs ORDER BY job LIMIT 64
+
+-- The ranks of a job whose spans are known, with host and end.
+-- const recorded_ranks
+SELECT s.rank, n.name, r.end_ps FROM (SELECT DISTINCT job, rank FROM job_spans WHERE job = ?) s
+LEFT JOIN job_ranks r ON r.job = s.job AND r.rank = s.rank LEFT JOIN nodes n ON n.id = r.host
+ORDER BY s.rank
+
+-- The first begin and the last end of a job's spans, and the length of the shortest one.
+-- const job_bounds
+SELECT min(begin_ps), max(end_ps), min(end_ps - begin_ps) FROM job_spans WHERE job = ?
+
+-- const spans_of_rank
+SELECT begin_ps, end_ps, calculates_ps, sends_ps, receives_ps, waits_ps
+FROM job_spans WHERE job = ? AND rank = ? ORDER BY begin_ps
+
+-- const repetitions_of_job
+SELECT begin_ps, end_ps, last_rank FROM job_repetitions WHERE job = ? ORDER BY repetition
+
+-- const phases_of_job
+SELECT name, avg(end_ps - begin_ps), min(end_ps - begin_ps), max(end_ps - begin_ps)
+FROM job_phases WHERE job = ? GROUP BY phase ORDER BY phase LIMIT 64

@@ -60,6 +60,7 @@ struct json_object *oche_report_run(struct oche_report_source *source)
     oche_json_add(run, "congestion", oche_report_congestion(source));
     oche_json_add(run, "deflected", oche_report_deflections(source));
     oche_json_add(run, "queues", oche_report_queues(source));
+    oche_json_add(run, "jobs", oche_report_jobs(source));
     oche_json_add(run, "topology", oche_report_topology(source));
     return run;
 }

@@ -434,6 +434,57 @@ def test_pausing_hosts(work):
           "\ntor0:host1, 1 sender, class 1 " in done.stdout, "class", done.stdout)
 
 
+def check_rows(db, job, timeline):
+    """The shown rows add up to what the file has of these ranks."""
+    for row in timeline["rows"]:
+        wanted = db.execute("SELECT sum(calculates_ps), sum(sends_ps), sum(receives_ps), "
+                            "sum(waits_ps) FROM job_spans WHERE job = ? AND rank = ?",
+                            (job, row["rank"])).fetchone()
+        check(all(abs(a - b / 1e12) < 1e-10 for a, b in zip(row["sums"], wanted)), row["rank"],
+              "does", row["sums"], wanted)
+        cells = row["cells"]
+        for k in range(4):
+            sum_s = sum((cells[i + 1] - cells[i]) * cells[i + 2 + k] / 100
+                        for i in range(0, len(cells), 6)) * timeline["step_s"]
+            check(abs(sum_s - row["sums"][k]) <= 0.01 * row["end_s"], row["rank"], "draws", sum_s,
+                  row["sums"])
+
+
+def test_jobs(work):
+    """Real jobs: what ranks did, phases, and jobs among the slowest flows."""
+    scenario, folder = os.path.join(work, "jobs.yaml"), os.path.join(work, "jobs")
+    with open(scenario, "w", encoding="utf-8") as out:
+        out.write("topology: {type: leaf_spine, leaves: 4, hosts_per_leaf: 4, spines: 2}\n"
+                  "congestion_control: dcqcn\nworkload: {type: collective, bytes: 16MB, repeat: 2, "
+                  "compute: 100us}\n")
+    done = oche("run", scenario, "--compare", "workload.algorithm=ring,tree,halving_doubling",
+                "--out", folder)
+    check(done.returncode == 0, done.stderr)
+    runs = data_of(page_of(folder))["documents"][0]["runs"]
+    runs.sort(key=lambda run: run["info"]["variant"])
+    for run, phases in zip(runs, (["reduce_scatter", "all_gather"], ["up", "down"], [
+            f"{what}, distance {far}" for what, list_of in (("halving", (8, 4, 2, 1)),
+                                                            ("doubling", (1, 2, 4, 8)))
+            for far in list_of])):
+        label = run["info"]["label"]
+        with sqlite3.connect(os.path.join(folder, label, "run.sqlite")) as db:
+            (job,) = run["jobs"]
+            check([phase["name"] for phase in job["phases"]] == phases, label, job["phases"])
+            check(len(job["timeline"]["rows"]) == 16 and job["ended"] == 16, label, "ranks")
+            check_rows(db, 0, job["timeline"])
+            ends = sorted(row["end_s"] for row in job["timeline"]["rows"])
+            check(abs(job["late_s"] - (ends[-1] - ends[7])) < 1e-9, label, job["late_s"], ends)
+            check(abs(run["metrics"]["workload.0.straggler"][0] - job["late_s"]) < 1e-9, label,
+                  "straggler")
+            mean = sum(end - begin for begin, end, _ in job["repetitions"]) / 2
+            check(abs(mean - run["metrics"]["workload.0.repetition.mean"][0]) < 1e-9, label,
+                  job["repetitions"])
+            slowest = [series for series in run["series"] if series["name"] == "slowest_goodput"]
+            check(len(slowest) == 3 and all(" \u2192 " in one["about"] for one in slowest), label,
+                  "the slowest flows", slowest)
+    check("reduce_scatter" not in done.stdout, "a comparison has rows, not sentences", done.stdout)
+
+
 def read(*path):
     with open(os.path.join(*path), encoding="utf-8") as file:
         return file.read()
@@ -449,7 +500,8 @@ def test_built_without(work):
 def main():
     built = os.path.exists(os.path.join(BUILD, "report", "page", "report.html"))
     tests = [test_pages, test_sizes_are_joined, test_one_file, test_recorded, test_hostile_names,
-             test_refusals, test_svg, test_where, test_where_sweep, test_pausing_hosts] if built \
+             test_refusals, test_svg, test_where, test_where_sweep, test_pausing_hosts,
+             test_jobs] if built \
         else [test_built_without]
     for test in tests:
         with tempfile.TemporaryDirectory() as work:

@@ -12,6 +12,7 @@ const at = (path) => import(join(process.env.SOURCE, 'report/page/src', path));
 const { runsCongestion } = await at('charts/congestion.js');
 const { distribution } = await at('charts/distribution.js');
 const { figureCharts } = await at('charts/figure.js');
+const { ranks } = await at('charts/ranks.js');
 const { connections } = await at('charts/series.js');
 const { LIGHT } = await at('theme.js');
 
@@ -104,7 +105,50 @@ function drawsConnections() {
   assert.equal(connections({ series: [] }, 0, false), null);
 }
 
+// What two ranks did: rectangles in an SVG file; tips, stops and a table in words.
+function drawsRanks() {
+  const row = (rank, end, cells, sums) => ({ rank, host: `host${rank}`, end_s: end, cells, sums });
+  const job = { job: 0, title: 'all_reduce (ring)', ranks: 1000, last_rank: 999, timeline: {
+    start_s: 0, step_s: 1e-3, columns: 10, rows: [
+      row(0, 8e-3, [0, 4, 100, 0, 0, 0, 4, 8, 0, 25, 25, 50], [4e-3, 1e-3, 1e-3, 2e-3]),
+      row(999, 10e-3, [0, 10, 0, 100, 0, 0], [0, 10e-3, 0, 0])] } };
+  const chart = ranks({ label: 'a', flows: {} }, 0, job, false);
+  const state = { order: 'rank' }, height = chart.height(700, state) - 72;
+  const at = { coordSys: { x: 100, y: 20, width: 500, height } };
+  const drawn = chart.option({ theme: LIGHT, width: 700, print: true }, state).series.slice(0, 4);
+  const shapes = drawn.map((series) => series.renderItem(at).children.map(({ shape }) => shape));
+  assert.deepEqual(drawn.map(({ name }) => name), ['calculates', 'sends', 'receives', 'waits']);
+  assert.deepEqual(shapes.map((list) => list.length), [1, 2, 1, 1]);
+  const [calculates, [sends, all], [receives], [waits]] = [shapes[0][0], shapes[1], shapes[2],
+    shapes[3]];
+  assert.deepEqual([calculates.x, calculates.y, calculates.width], [100, 20, 200]);
+  assert.deepEqual([sends.x, sends.width, all.x, all.width], [300, 200, 100, 500]);
+  assert.equal(waits.y, 20, 'the last part is at the top');
+  assert.ok(Math.abs(waits.height - 2 * receives.height) < 1e-9 && receives.y < sends.y);
+  assert.ok(Math.abs(waits.height + receives.height + sends.height - calculates.height) < 1e-9);
+
+  // A part of the time: cells are cut at its ends.
+  const zoomed = chart.option({ theme: LIGHT, width: 700, print: true, zoom: [2e-3, 6e-3] }, state)
+    .series.map((series) => series.renderItem(at).children);
+  assert.ok(Math.abs(zoomed[0][0].shape.width - 250) < 1e-6);
+
+  const stops = chart.stops(state);
+  const first = stops.find(({ row: number }) => number === 0);
+  assert.match(chart.tip(state, first.at).head, /^rank 0, on host0: /);
+  assert.deepEqual(chart.tip(state, first.at).rows[0].name, 'calculates');
+  const share = (list, k) => list.reduce((sum, { at: [from, to, , ...shares] }) =>
+    sum + (to - from) * shares[k], 0);
+  const own = stops.filter(({ row: number }) => number === 0);
+  for (const [k, sum] of job.timeline.rows[0].sums.entries())
+    assert.ok(Math.abs(share(own, k) - sum) < 1e-9, `${share(own, k)} is not ${sum}`);
+  assert.deepEqual(chart.table({ order: 'end' }).rows.map(([name]) => name),
+    ['rank 999, last', 'rank 0']);
+  assert.match(chart.caption, /2 of 1,000 ranks/);
+  assert.equal(ranks({}, 0, { ...job, timeline: null }, false), null);
+}
+
 drawsWithinAxes();
+drawsRanks();
 leavesRoomForNames();
 drawsConnections();
 drawsSteps();

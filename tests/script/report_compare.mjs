@@ -20,6 +20,7 @@ const { sizes } = await at('charts/sizes.js');
 const { nodesIn, topology } = await at('charts/topology.js');
 const { digits } = await at('format.js');
 const { ratioToBase } = await at('page/numbers.js');
+const { sameRuns, sameText } = await at('page/same-runs.js');
 const { telling } = await at('page/telling.js');
 const { LIGHT } = await at('theme.js');
 
@@ -245,6 +246,17 @@ function placesNames() {
   assert.deepEqual(topology({ ...run, topology: free }, 0, true).legend({}), []);
 }
 
+// Runs with one trace hash are named; a run without a hash equals none.
+function namesSameRuns() {
+  const run = (label, hash) => ({ label, info: { trace_hash: hash } });
+  const runs = [run('a', '12ab'), run('b', '99'), run('c', '12ab'), run('d', '99'),
+    run('e', '12ab'), run('f', '7'), run('g', '0000'), run('h', '0000'), { label: 'i', info: {} },
+    { label: 'j', info: {} }];
+  assert.deepEqual(sameRuns(runs), [['a', 'c', 'e'], ['b', 'd']]);
+  assert.equal(sameText(['a', 'c', 'e']), 'a, c and e gave the same run, packet for packet.');
+  assert.deepEqual(sameRuns([run('a', '1'), run('b', '2')]), []);
+}
+
 sharesScales();
 cutsTheDrain();
 drawsDecades();
@@ -253,3 +265,4 @@ leavesOutColumns();
 relatesToTheBase();
 writesThreeDigits();
 placesNames();
+namesSameRuns();

@@ -8,7 +8,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -741,6 +741,32 @@ with sqlite3.connect(path) as db:
   }
 }
 
+/* ---- jobs ---- */
+
+// Ranks are pixels with tips and parts of the time; runs that are the same are named.
+async function readsJobs(browser) {
+  writeFileSync(join(work, 'ring.yaml'), 'topology: {type: star, hosts: 4}\n'
+    + 'workload: {type: collective, bytes: 1MB, compute: 50us}\n');
+  execFileSync(OCHE, ['run', join(work, 'ring.yaml'), '--quiet', '--compare',
+    'measure.queue_step=100B,200B', '--out', join(work, 'ring')], { stdio: 'ignore' });
+  const page = await open(browser, page_of('ring'));
+  assert.match(await page.locator('.same-runs').innerText(),
+    /=100B and .*=200B gave the same run, packet for packet\.$/);
+  assert.match(await page.getByRole('region', { name: 'Phases' }).innerText(),
+    /reduce_scatter\s.*s\s+.*s\s+all_gather/);
+  await drawn(page, 'ring-ranks-0-0');
+  const plot = chart(page, 'ring-ranks-0-0').locator('.plot');
+  assert.match(await plot.locator('image').getAttribute('href'), /^data:image\/png/);
+  const before = await plot.locator('image').getAttribute('href');
+  await plot.focus();
+  await page.keyboard.press('Home');
+  assert.match(await tip(page, 'ring-ranks-0-0').innerText(),
+    /^rank 0.*, on host0: 0\ss to .*\s+calculates\s+100\s%/);
+  await page.keyboard.press('+');
+  assert.notEqual(await plot.locator('image').getAttribute('href'), before, 'a part of the time');
+  await page.context().close();
+}
+
 let browser;
 try {
   execFileSync('python3', [join(SOURCE, 'tests', 'support', 'report_fixture.py'), work,
@@ -755,6 +781,7 @@ try {
   await readsManyDocuments(browser);
   await readsSweep(browser);
   await readsPoorFiles(browser);
+  await readsJobs(browser);
   assert.deepEqual(said, []);
 } finally {
   await browser?.close();

@@ -6,6 +6,7 @@ import { figureCharts } from './figure.js';
 import { longestQueues, slowestFlows } from './found.js';
 import { pauseTimeline } from './pauses.js';
 import { queueDepth } from './queue.js';
+import { ranks } from './ranks.js';
 import { connections, goodput, pauseFrames, queueOverTime, throughput } from './series.js';
 import { sharedScale } from './shared-scale.js';
 import { sizes } from './sizes.js';
@@ -38,6 +39,8 @@ export function runCharts(runs, grid, id) {
       longestQueues(runs, { shared })]),
     frames: some(id, [pauseFrames(runs, shared)]),
     held: some(id, runs.map((run, i) => pauseTimeline(run, i, several, shared))),
+    ranks: some(id, runs.flatMap((run, i) => (run.jobs ?? []).map((job) =>
+      ranks(run, i, job, several, shared)))),
     ways: some(id, runs.map((run, i) => deflectedWays(run, i, several))),
     links: some(id, runs.map((run, i) => topology(run, i, several))),
   };

@@ -14,8 +14,10 @@ import { origin, section } from './details.js';
 import { deflectedFlows } from './deflected.js';
 import { DocumentScale } from './document-scale.js';
 import { h, scroller, table } from './dom.js';
+import { jobTables } from './jobs.js';
 import { comparison, isLoad, metric, numberOf, percentile } from './numbers.js';
 import { pauseForest, stop, victims } from './pauses.js';
+import { sameNote } from './same-runs.js';
 import { telling } from './telling.js';
 
 const hasTail = (run) => percentile('slowdown', 99)(run) !== null;
@@ -106,7 +108,9 @@ export function runsPage(document, id, grid) {
   const topologies = [...new Set(runs.map((run) => run.info.topology))];
   const several = runs.length > 1;
   const all = (of) => [...new Set(runs.map(of))].join(', ');
-  const scale = new DocumentScale(id, runs, charts.parts.length + charts.held.length > 1);
+  const scale = new DocumentScale(id, runs, charts.parts.length + charts.held.length
+    + charts.ranks.length > 1);
+  const jobs = jobTables(runs);
   const over = (list, wide) => figures(list, wide, scale); // charts over time
 
   return h('div', {},
@@ -119,7 +123,11 @@ export function runsPage(document, id, grid) {
         all((run) => run.info.recovery)} · seed ${all((run) => run.info.seed)} · ${
         all((run) => run.info.program)}`)),
     section(`${id}-summary`, 'Summary', runs.map((run) => stop(run, several)),
-      storyOf(runs), headline(runs)),
+      sameNote(runs), storyOf(runs), headline(runs)),
+    jobs && section(`${id}-jobs`, 'Jobs', jobs, charts.ranks.length > 0
+      ? [scale.element(), over(charts.ranks, true)]
+      : without('What the ranks did is not known: the run kept no time series '
+        + '(measure.interval).')),
     section(`${id}-flows`, 'Flows', charts.flows.length > 0
       ? [figures(charts.flows.slice(0, 2)), figures(charts.flows.slice(2), true), bySize(runs)]
       : without('No flow was delivered within the measured time.')),
