@@ -25,7 +25,10 @@ void oche_remove_unfinished(void)
 /* Less than the second after which mpirun kills the processes that it has asked to end. */
 #define LATE_US 900000
 
-static volatile sig_atomic_t asked, gentle, by_mpirun;
+#define INTERRUPTED 130
+
+static volatile sig_atomic_t asked, gentle, by_mpirun, hurried;
+static volatile sig_atomic_t counting; /* towards the end of the patience with a SIGINT */
 
 static void remove_and_end(int signal);
 
@@ -45,12 +48,31 @@ static void end_late(int signal)
     raise(SIGTERM);
 }
 
-static void end_soon(void)
+/* Called if what the program hurries with is not done OCHE_PATIENCE_MS after a SIGINT. */
+static void end_impatiently(int signal)
 {
-    const struct itimerval late = {.it_value.tv_usec = LATE_US};
+    static const char line[] = "interrupted before the run began; there are no results\n";
 
-    sigaction(SIGALRM, &(struct sigaction){.sa_handler = end_late}, NULL);
+    (void)signal;
+    oche_remove_unfinished();
+    const ssize_t written = write(STDERR_FILENO, line, sizeof(line) - 1);
+
+    (void)written; /* nobody may read it */
+    _exit(INTERRUPTED);
+}
+
+static void end_after(suseconds_t time_us, void (*end)(int signal))
+{
+    const struct itimerval late = {.it_value.tv_usec = time_us};
+
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = end}, NULL);
     setitimer(ITIMER_REAL, &late, NULL);
+}
+
+static void count_down(void)
+{
+    counting = 1;
+    end_after(OCHE_PATIENCE_MS * 1000, end_impatiently);
 }
 
 static bool is_gentle(int signal)
@@ -62,7 +84,9 @@ static void remove_and_end(int signal)
 {
     if (gentle && is_gentle(signal)) {
         if (signal == SIGTERM)
-            end_soon();
+            end_after(LATE_US, end_late);
+        else if (hurried)
+            count_down();
         gentle = 0;
         asked = 1;
         listen_to(signal); /* the next one ends the program */
@@ -97,6 +121,17 @@ void oche_interrupt_by_mpirun(void)
 {
     by_mpirun = 1;
     listen_to(SIGUSR1);
+}
+
+void oche_interrupt_hurriedly(bool hurriedly)
+{
+    hurried = hurriedly;
+    if (hurriedly && asked && !by_mpirun)
+        count_down();
+    if (!hurriedly && counting) {
+        setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = 0}, NULL);
+        counting = 0;
+    }
 }
 
 const volatile sig_atomic_t *oche_interrupt_gently(bool gently)

@@ -28,6 +28,13 @@ void oche_remove_if_interrupted(enum oche_unfinished which, const char *path);
  */
 const volatile sig_atomic_t *oche_interrupt_gently(bool gently);
 /*
+ * `hurriedly`: the program does something that does not read the flag and has no results. A SIGINT
+ * that sets the flag then gives it OCHE_PATIENCE_MS to be done; after that the program ends with
+ * status 130, without unfinished files. Call it with false when that is done.
+ */
+#define OCHE_PATIENCE_MS 500
+void oche_interrupt_hurriedly(bool hurriedly);
+/*
  * For a process that mpirun has started. SIGUSR1 acts like SIGINT, because mpirun passes on only
  * SIGUSR1. SIGTERM does, too: Ctrl-C at mpirun becomes SIGTERM. mpirun kills the process a second
  * later, so the process ends before that, without unfinished files.

@@ -346,8 +346,7 @@ static const struct argp argp = {
         "deadlock of PFC, or without duration and with flows that cannot arrive: its results "
         "are written, and who waits for what is told; 4 a run ended before the metric of "
         "--until-stable was stable: its results are written; 130 interrupted by a first SIGINT: "
-        "the "
-        "results are of what was run until then.",
+        "the results are of what was run until then, and there are none if no run had begun.",
 };
 
 bool oche_run_options_read(struct oche_run_options *options, int argc, char **argv)

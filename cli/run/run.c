@@ -200,8 +200,11 @@ static struct oche_world *make_world(struct session *session, size_t number)
 {
     const struct oche_scenario *scenario = session->runs[number].scenario;
     struct oche_error message;
+
+    oche_interrupt_hurriedly(true); /* a large schedule takes a minute */
     struct oche_world *world = oche_world_create(&scenario->config, &message);
 
+    oche_interrupt_hurriedly(false);
     if (world == NULL &&
         strncmp(message.text, OCHE_EVENT_LOG_SAYS, strlen(OCHE_EVENT_LOG_SAYS)) == 0) {
         oche_fail(&session->error, "--trace %s: %s", session->options.trace,
@@ -541,10 +544,10 @@ static bool finish_besides(struct session *session, struct besides *besides)
 static bool run_all(struct session *session, bool ready)
 {
     struct besides besides = {.trace = {.log = NULL}};
-    bool ok = ready && other_worlds_can_be_made(session);
 
     session->interrupted = oche_interrupt_gently(true);
-    ok = ok && open_besides(session, &besides);
+    bool ok = ready && other_worlds_can_be_made(session) && open_besides(session, &besides);
+
     ok = oche_run_ranks_agree(&session->ranks, ok, &session->error);
     for (size_t i = 0; ok && i < session->count && !is_interrupted(session); i++)
         ok = run_one(session, i, &besides);
@@ -560,11 +563,9 @@ static bool run_all(struct session *session, bool ready)
 static void print_results(const struct session *session)
 {
     const struct oche_scenario *scenario = session->runs[0].scenario;
+    const char *about = scenario->description;
 
-    printf("%s", scenario->name);
-    if (scenario->description != NULL)
-        printf(": %s", scenario->description);
-    putchar('\n');
+    printf("%s%s%s\n", scenario->name, about != NULL ? ": " : "", about != NULL ? about : "");
     if (session->variants.count == 0) {
         oche_summary_print(&session->outcomes[0], session->options.all, stdout);
     } else {

@@ -178,6 +178,36 @@ def test_interrupted():
     must(out.endswith("results: cut/go_back_n/run.sqlite\n"), out)
 
 
+PATIENCE_S = 0.5  # OCHE_PATIENCE_MS: what is being made may still become ready
+
+
+def test_interrupted_before():
+    """Ctrl-C while a large schedule is made or read: the end comes soon, without results."""
+    star = "topology: {type: star, hosts: 512}\nduration: 1us\n"
+    with open("long.goal", "w", encoding="utf-8") as goal:
+        goal.write("num_ranks 2\nrank 0 {\n")
+        goal.writelines(f"l{i}: calc {i}\n" for i in range(4000000))
+        goal.write("}\nrank 1 {\n}\n")
+    for text, more in (("workload: {type: collective, algorithm: ring, chunks: 32}\n", ()),
+                       ("workload: {type: schedule, file: long.goal}\n", ()),
+                       ("workload: {type: collective, algorithm: ring, chunks: 32}\n",
+                        ("--compare", "congestion_control=none,dcqcn"))):
+        write(star + text)
+        with subprocess.Popen([OCHE, "run", "s.yaml", "--out", "before", *more],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True) as running:
+            time.sleep(0.4)
+            must(running.poll() is None, "the schedule is too short for this test")
+            began = time.monotonic()
+            running.send_signal(signal.SIGINT)
+            said = running.communicate(timeout=60)[1]
+        took = time.monotonic() - began
+        must(running.returncode == 130, text, running.returncode, said)
+        must(said == "interrupted before the run began; there are no results\n", said)
+        must(PATIENCE_S - 0.1 < took < PATIENCE_S + 5, "it took", took)
+        must(not os.path.exists("before"), "results")
+
+
 def test_skip_invalid():
     write(STAR + "workload: {type: incast, bytes: 10KB}\n")
     grid = ["sweep", "s.yaml", "--vary", "workload.degree=2,3,4,50", "--repeat", "2"]
@@ -220,6 +250,7 @@ def main():
         test_one_pipe()
         test_bound()
         test_interrupted()
+        test_interrupted_before()
         test_skip_invalid()
     print("ok")
 
