@@ -116,7 +116,10 @@ function drawsRanks() {
   const state = { order: 'rank' }, height = chart.height(700, state) - 72;
   const at = { coordSys: { x: 100, y: 20, width: 500, height } };
   const drawn = chart.option({ theme: LIGHT, width: 700, print: true }, state).series.slice(0, 4);
-  const shapes = drawn.map((series) => series.renderItem(at).children.map(({ shape }) => shape));
+  const shapesOf = (series) => [...series.renderItem(at).shape.pathData
+    .matchAll(/M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)h-[\d.]+z/g)]
+    .map(([, x, y, width, high]) => ({ x: +x, y: +y, width: +width, height: +high }));
+  const shapes = drawn.map(shapesOf);
   assert.deepEqual(drawn.map(({ name }) => name), ['calculates', 'sends', 'receives', 'waits']);
   assert.deepEqual(shapes.map((list) => list.length), [1, 2, 1, 1]);
   const [calculates, [sends, all], [receives], [waits]] = [shapes[0][0], shapes[1], shapes[2],
@@ -124,13 +127,13 @@ function drawsRanks() {
   assert.deepEqual([calculates.x, calculates.y, calculates.width], [100, 20, 200]);
   assert.deepEqual([sends.x, sends.width, all.x, all.width], [300, 200, 100, 500]);
   assert.equal(waits.y, 20, 'the last part is at the top');
-  assert.ok(Math.abs(waits.height - 2 * receives.height) < 1e-9 && receives.y < sends.y);
-  assert.ok(Math.abs(waits.height + receives.height + sends.height - calculates.height) < 1e-9);
+  assert.ok(Math.abs(waits.height - 2 * receives.height) < 0.2 && receives.y < sends.y);
+  assert.ok(Math.abs(waits.height + receives.height + sends.height - calculates.height) < 0.2);
 
   // A part of the time: cells are cut at its ends.
   const zoomed = chart.option({ theme: LIGHT, width: 700, print: true, zoom: [2e-3, 6e-3] }, state)
-    .series.map((series) => series.renderItem(at).children);
-  assert.ok(Math.abs(zoomed[0][0].shape.width - 250) < 1e-6);
+    .series.map(shapesOf);
+  assert.equal(zoomed[0][0].width, 250);
 
   const stops = chart.stops(state);
   const first = stops.find(({ row: number }) => number === 0);

@@ -2,7 +2,7 @@
 /*
  * What the ranks of a job did: a row for each rank. In each column of time the parts of the row's
  * height are the shares of that time. On the page the rows are a picture of pixels, because a large
- * job has tens of thousands of columns; in an SVG file they are rectangles.
+ * job has tens of thousands of columns; in an SVG file a path for each activity.
  */
 import * as format from '../format.js';
 import { style } from '../theme.js';
@@ -91,23 +91,32 @@ function picture(context, line, part) {
   };
 }
 
-// The same as rectangles, a series for each activity.
-function rectangles(context, line, part) {
-  return ACTIVITIES.map(([name, i], number) => ({
-    type: 'custom', name, silent: true, data: [[part[0], 0]], encode: { x: 0, y: 1 },
-    itemStyle: { color: style(context.theme, i).color },
-    renderItem({ coordSys: { x: left, y: top, width, height: all } }) {
-      const [from, to] = part, children = [];
-      const place = (time) => left + (time - from) / (to - from) * width;
-      paint(line, part, new Set(), place, all / line.rows.length, (k, x, y, wide, height) => {
-        if (k === number)
-          children.push({ type: 'rect', shape: { x, y: top + y, width: wide, height },
-            style: { fill: style(context.theme, i).color } });
-      });
-      return { type: 'group', children };
-    },
-  }));
+// Begin and length in tenths of a pixel, without gaps to what comes next.
+function short(begin, length) {
+  const [from, to] = [begin, begin + length].map((value) => Math.round(value * 10));
+  return [from / 10, (to - from) / 10];
 }
+
+// A path around all rectangles of activity `number`.
+export function pathOf(line, part, number, { x: left, y: top, width, height }) {
+  const [from, to] = part, pieces = [];
+  const place = (time) => left + (time - from) / (to - from) * width;
+  paint(line, part, new Set(), place, height / line.rows.length, (k, x, y, wide, high) => {
+    const [[begin, length], [above, tall]] = [short(x, wide), short(top + y, high)];
+    if (k === number && length > 0 && tall > 0)
+      pieces.push(`M${begin} ${above}h${length}v${tall}h${-length}z`);
+  });
+  return pieces.join('');
+}
+
+// The same as paths, a series for each activity.
+const paths = (context, line, part) => ACTIVITIES.map(([name, i], number) => ({
+  type: 'custom', name, silent: true, data: [[part[0], 0]], encode: { x: 0, y: 1 },
+  itemStyle: { color: style(context.theme, i).color },
+  renderItem: ({ coordSys }) => ({ type: 'path',
+    shape: { pathData: pathOf(line, part, number, coordSys) },
+    style: { fill: style(context.theme, i).color } }),
+}));
 
 // The parts of rows that have a tip; they are not seen.
 function tips(items) {
@@ -172,7 +181,7 @@ export function ranks(run, number, job, several, shared = sharedScale([run])) {
         yAxis: { type: 'category', inverse: true, data: names, axisLine: { show: false },
           axisTick: { show: false }, axisLabel: { color: theme.muted, fontSize: 10.5, width: room,
             interval: Math.ceil(13 / size) - 1, overflow: 'truncate' } },
-        series: [...(context.print ? rectangles(context, shown, part)
+        series: [...(context.print ? paths(context, shown, part)
           : [tips(items(state, context.zoom)), picture(context, shown, part)]),
         ...drainSeries(context, shared.drain(state), true)],
       });
