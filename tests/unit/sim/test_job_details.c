@@ -51,12 +51,17 @@ static void test_all_time_is_noted(void **state)
     ran_close(&ran);
 }
 
-/* A message of 1 MB at 80 Gbit/s takes 100 us alone; before it the receiver waits for 30 us, and
- * for headers and delays. */
-static void test_receives_and_waits(void **state)
+/*
+ * A message of 1 MB and its answer, each 100 us alone at 80 Gbit/s. Before it the receiver waits
+ * for 30 us, and for headers and delays; the sender sends until it has the ACK, and then gets the
+ * answer.
+ */
+static void test_there_and_back(void **state)
 {
     static const char goal[] = "num_ranks 2\nrank 0 {\na: calc 30000\nb: send 1000000b to 1 tag 1\n"
-                               "b requires a\n}\nrank 1 {\nrecv 1000000b from 0 tag 1\n}\n";
+                               "b requires a\nc: recv 1000000b from 1 tag 2\nc requires a\n}\n"
+                               "rank 1 {\na: recv 1000000b from 0 tag 1\n"
+                               "b: send 1000000b to 0 tag 2\nb requires a\n}\n";
     char path[] = "/tmp/oche-goal-XXXXXX", text[300];
     const int file = mkstemp(path);
 
@@ -69,12 +74,14 @@ static void test_receives_and_waits(void **state)
              path);
     struct ran ran = ran_open(text, true, 1);
     const struct oche_job *job = job_of(&ran);
-    const oche_time end = job->results[1].ended;
 
-    assert_int_equal(sum_of(job, 0, OCHE_CALCULATES), 30 * OCHE_US);
     assert_int_equal(sum_of(job, 1, OCHE_RECEIVES), 100 * OCHE_US);
-    assert_int_equal(sum_of(job, 1, OCHE_WAITS), end - 100 * OCHE_US);
+    assert_int_equal(sum_of(job, 1, OCHE_WAITS), job->results[1].ended - 100 * OCHE_US);
     assert_in_range(sum_of(job, 1, OCHE_WAITS), 32 * OCHE_US, 42 * OCHE_US);
+    assert_int_equal(sum_of(job, 0, OCHE_CALCULATES), 30 * OCHE_US);
+    assert_in_range(sum_of(job, 0, OCHE_SENDS), 102 * OCHE_US, 115 * OCHE_US);
+    assert_int_equal(sum_of(job, 0, OCHE_RECEIVES), 100 * OCHE_US);
+    assert_in_range(sum_of(job, 0, OCHE_WAITS), 1, 10 * OCHE_US);
     assert_int_equal(job->phases, 0);
     ran_close(&ran);
     unlink(path);
@@ -150,7 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_time_is_noted),
-        cmocka_unit_test(test_receives_and_waits),
+        cmocka_unit_test(test_there_and_back),
         cmocka_unit_test(test_phases),
         cmocka_unit_test(test_any_number_of_threads),
         cmocka_unit_test(test_of_a_run_that_is_cut),
