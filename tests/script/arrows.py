@@ -35,7 +35,7 @@ ARROWS = {
     "params": ["params/", "core/"],
     "sim": ["sim/", "fabric/", "rogue/", "core/", "params/"],
     # Inside the simulator: no two rooms include each other.
-    "sim/graph": ["sim/graph/", "core/base.h", "core/random.h", "params/"],
+    "sim/graph": ["sim/graph/", "core/base.h", "core/param.h", "core/random.h", "params/"],
     "sim/engine": ["sim/engine/", *BELOW_SIM],
     "sim/topology": ["sim/topology/", *BELOW_SIM],
     "sim/network": ["sim/network/", "sim/graph/", "sim/engine/", "sim/topology/", *BELOW_SIM],

@@ -62,14 +62,14 @@ double oche_collective_bus_factor(const struct oche_collective *collective)
 
 static uint32_t add(struct oche_steps *steps, const struct oche_goal_op *op)
 {
-    const uint32_t number = oche_goal_write_op(steps->writer, op);
+    const uint32_t number = oche_goal_write_op(steps->writer, op), at = number - steps->first;
 
-    if (number >= steps->room) {
+    if (at >= steps->room) {
         steps->room = steps->room == 0 ? 1024 : 2 * steps->room;
         steps->awaited = realloc(steps->awaited, steps->room * sizeof(*steps->awaited));
         OCHE_GOT(steps->awaited != NULL);
     }
-    steps->awaited[number] = false;
+    steps->awaited[at] = false;
     return number;
 }
 
@@ -77,16 +77,19 @@ void oche_steps_wait(struct oche_steps *steps, uint32_t operation, uint32_t befo
 {
     if (before == OCHE_NO_STEP)
         return;
-    steps->awaited[before] = true;
+    steps->awaited[before - steps->first] = true;
     oche_goal_write_edge(steps->writer, operation, before, false);
 }
 
 static uint32_t add_message(struct oche_steps *steps, enum oche_goal_type type, uint32_t peer,
                             uint64_t bytes, uint32_t tag, uint32_t after)
 {
-    const uint32_t number =
-        add(steps,
-            &(struct oche_goal_op){.type = (uint8_t)type, .peer = peer, .size = bytes, .tag = tag});
+    const struct oche_goal_op op = {.type = (uint8_t)type,
+                                    .peer = steps->members == NULL ? peer : steps->members[peer],
+                                    .size = bytes,
+                                    .tag = steps->first_tag + tag,
+                                    .cpu = steps->cpu};
+    const uint32_t number = add(steps, &op);
 
     oche_steps_wait(steps, number, after == OCHE_NO_STEP ? steps->begin : after);
     return number;
@@ -127,8 +130,9 @@ static void add_steps(struct oche_steps *steps)
 /* Adds a repetition behind operation `before`. Returns the operation that ends it. */
 static uint32_t add_repetition(struct oche_steps *steps, uint32_t before)
 {
-    const struct oche_goal_op compute = {.type = OCHE_GOAL_CALC, .size = steps->of->compute_ns};
-    const struct oche_goal_op nothing = {.type = OCHE_GOAL_CALC};
+    const struct oche_goal_op compute = {
+        .type = OCHE_GOAL_CALC, .size = steps->of->compute_ns, .cpu = steps->cpu};
+    const struct oche_goal_op nothing = {.type = OCHE_GOAL_CALC, .cpu = steps->cpu};
     uint32_t end;
 
     steps->begin = add(steps, &compute);
@@ -137,7 +141,7 @@ static uint32_t add_repetition(struct oche_steps *steps, uint32_t before)
         add_steps(steps);
     end = add(steps, &nothing);
     for (uint32_t i = steps->begin; i < end; i++)
-        if (!steps->awaited[i])
+        if (!steps->awaited[i - steps->first])
             oche_steps_wait(steps, end, i);
     return end;
 }
@@ -204,4 +208,75 @@ bool oche_collective_make(const struct oche_collective *collective, struct oche_
     free(*begins);
     free(*ends);
     return false;
+}
+
+/* ---- among other operations ---- */
+
+void oche_collective_adjust(struct oche_collective *collective)
+{
+    uint64_t bytes = collective->bytes / 2;
+
+    if (oche_collective_unfit(collective) != NULL)
+        collective->algorithm = collective->operation == OCHE_ALL_TO_ALL ? OCHE_DIRECT : OCHE_RING;
+    if (collective->algorithm != OCHE_TREE && collective->operation != OCHE_BROADCAST)
+        bytes = collective->bytes / collective->ranks;
+    if (collective->chunks > bytes)
+        collective->chunks = bytes > 0 ? (uint32_t)bytes : 1;
+}
+
+uint64_t oche_collective_tags(const struct oche_collective *collective)
+{
+    const uint64_t chunks = collective->chunks;
+
+    switch (collective->algorithm) {
+    case OCHE_RING:
+        return 2 * collective->ranks * chunks;
+    case OCHE_TREE:
+        return 4 * chunks;
+    case OCHE_HALVING_DOUBLING:
+        return (OCHE_LAST_STEP + 1) * chunks;
+    case OCHE_DIRECT:
+        return chunks;
+    }
+    return 0;
+}
+
+uint64_t oche_collective_most(const struct oche_collective *collective)
+{
+    const uint64_t chunks = collective->chunks;
+
+    switch (collective->algorithm) {
+    case OCHE_RING:
+    case OCHE_DIRECT:
+        return 4 * collective->ranks * chunks + 2;
+    case OCHE_TREE:
+        return 16 * chunks + 2;
+    case OCHE_HALVING_DOUBLING:
+        return 2 * OCHE_LAST_STEP * chunks + 2;
+    }
+    return 0;
+}
+
+void oche_collective_add(const struct oche_collective *collective,
+                         const struct oche_collective_place *place, uint32_t *begin, uint32_t *end)
+{
+    struct oche_collective once = *collective;
+    struct oche_steps steps = {.of = &once,
+                               .writer = place->writer,
+                               .rank = place->index,
+                               .members = place->members,
+                               .first_tag = place->first_tag,
+                               .cpu = place->cpu,
+                               .first = oche_goal_write_count(place->writer)};
+    uint32_t *parents[2] = {NULL, NULL};
+
+    once.compute_ns = 0;
+    if (once.algorithm == OCHE_TREE)
+        for (unsigned i = 0; i < 2; i++)
+            steps.parents[i] = parents[i] = oche_tree_parents(once.ranks, i);
+    *end = add_repetition(&steps, OCHE_NO_STEP);
+    *begin = steps.begin;
+    free(parents[0]);
+    free(parents[1]);
+    free(steps.awaited);
 }

@@ -13,7 +13,7 @@
 #ifndef OCHE_SIM_GRAPH_COLLECTIVE_H
 #define OCHE_SIM_GRAPH_COLLECTIVE_H
 
-#include "sim/graph/goal.h"
+#include "sim/graph/goal_write.h"
 
 #define OCHE_NO_PHASE         UINT32_MAX
 #define OCHE_PHASE_NAME_BYTES 40
@@ -60,6 +60,33 @@ const char *oche_collective_unfit(const struct oche_collective *collective);
  */
 bool oche_collective_make(const struct oche_collective *collective, struct oche_goal *goal,
                           uint32_t **begins, uint32_t **ends, struct oche_error *error);
+
+/* ---- among other operations, for readers of programs that have collective operations ---- */
+
+/* Where a rank does its part of a collective operation. */
+struct oche_collective_place {
+    struct oche_goal_writer *writer; /* within the rank's block */
+    const uint32_t *members;         /* the ranks, collective->ranks of them, by index */
+    uint32_t index;                  /* of this rank among them */
+    uint32_t first_tag; /* the operation has this one and those behind it for its messages */
+    uint8_t cpu;        /* stream that its messages take */
+};
+
+/*
+ * Replaces an algorithm that cannot do the operation by one that can: direct for all_to_all, else
+ * ring. Lowers `chunks` if a block has fewer bytes.
+ */
+void oche_collective_adjust(struct oche_collective *collective);
+/* Returns how many tags the operation needs. */
+uint64_t oche_collective_tags(const struct oche_collective *collective);
+/* Returns how many operations a rank has for it at most. */
+uint64_t oche_collective_most(const struct oche_collective *collective);
+/*
+ * Adds the rank's part, once; `repeat` and `compute_ns` have no meaning. *begin waits for nothing
+ * yet, and *end ends when the rank has all that it gets and has sent all that it sends.
+ */
+void oche_collective_add(const struct oche_collective *collective,
+                         const struct oche_collective_place *place, uint32_t *begin, uint32_t *end);
 
 /*
  * Returns the bytes that a rank sends at least over the bytes of the operation: the factor by which

@@ -70,6 +70,7 @@ void oche_halving_doubling_steps(struct oche_steps *steps)
 {
     const uint32_t ranks = steps->of->ranks;
     const uint64_t bytes = steps->of->bytes;
+    const uint32_t last_tag = OCHE_LAST_STEP * steps->of->chunks;
     uint32_t all = 1, step = 1, after = OCHE_NO_STEP; /* step 0 and the last: those beyond */
     uint32_t partner;
 
@@ -78,7 +79,7 @@ void oche_halving_doubling_steps(struct oche_steps *steps)
     partner = steps->rank ^ all;
     if (steps->rank >= all) {
         after = oche_steps_send(steps, partner, bytes, 0, OCHE_NO_STEP);
-        oche_steps_receive(steps, partner, bytes, OCHE_TAKE_TAG, after);
+        oche_steps_receive(steps, partner, bytes, last_tag, after);
         return;
     }
     if (partner < ranks)
@@ -88,5 +89,5 @@ void oche_halving_doubling_steps(struct oche_steps *steps)
     if (steps->of->operation != OCHE_REDUCE_SCATTER)
         after = add_doubling(steps, all, &step, after);
     if (partner < ranks)
-        oche_steps_send(steps, partner, bytes, OCHE_TAKE_TAG, after);
+        oche_steps_send(steps, partner, bytes, last_tag, after);
 }

@@ -83,7 +83,7 @@ static uint32_t phase_of_step(const struct oche_collective *of, uint32_t tag)
     const uint32_t phases = oche_collective_phases(of);
     const bool beyond = has_beyond(of);
 
-    if (tag == OCHE_TAKE_TAG)
+    if (tag == OCHE_LAST_STEP * of->chunks)
         return phases - 1;
     if (tag / of->chunks == 0)
         return 0;

@@ -7,19 +7,24 @@
 #include "sim/graph/goal_write.h"
 
 #define OCHE_NO_STEP UINT32_MAX /* no operation to wait for */
+#define OCHE_LAST_STEP                                                                             \
+    64 /* halving and doubling: number of the last step; there are at most 42 before it */
 
-/* Tags of messages that are in no step; phases.c reads the others. */
-#define OCHE_TAKE_TAG   (UINT32_MAX - 1) /* the result for a rank beyond the power of two */
-#define OCHE_ANSWER_TAG (UINT32_MAX - 2) /* a rank has all of a broadcast */
+/* Tag of the message that a rank has all of a broadcast; phases.c reads the others. */
+#define OCHE_ANSWER_TAG (UINT32_MAX - 2)
 
 struct oche_steps {
     const struct oche_collective *of;
     struct oche_goal_writer *writer;
     uint32_t rank;
     uint32_t begin; /* the repetition's first operation */
-    /* by operation of the rank: another one of this repetition waits for it; malloc'd */
+    /* Of an operation among others of its ranks (oche_collective_add); else NULL, 0, 0. */
+    const uint32_t *members;
+    uint32_t first_tag;
+    uint8_t cpu;
+    /* by operation of the rank from `first` on: another one of it waits for it; malloc'd */
     bool *awaited;
-    uint32_t room;
+    uint32_t first, room;
     const uint32_t *parents[2]; /* tree: by rank; OCHE_NO_STEP: the root */
 };
 

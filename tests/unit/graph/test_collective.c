@@ -22,6 +22,18 @@ struct world {
     uint64_t sent[MOST_RANKS];   /* bytes */
 };
 
+/* Puts all ranks at their beginning. */
+static void prepare(struct world *world)
+{
+    for (uint32_t i = 0; i < world->goal.ranks; i++) {
+        world->ranks[i] = oche_rank_create(&world->goal.rank[i]);
+        world->known[i] = calloc(world->goal.rank[i].count, sizeof(uint64_t));
+        world->sent[i] = 0;
+        for (uint32_t k = 0; k < world->goal.rank[i].count; k++)
+            world->known[i][k] = UINT64_C(1) << i;
+    }
+}
+
 static void begin(struct world *world, const struct oche_collective *of)
 {
     struct oche_error error;
@@ -29,13 +41,7 @@ static void begin(struct world *world, const struct oche_collective *of)
     if (!oche_collective_make(of, &world->goal, &world->begins, &world->ends, &error))
         fail_msg("%s", error.text);
     assert_int_equal(world->goal.ranks, of->ranks);
-    for (uint32_t i = 0; i < of->ranks; i++) {
-        world->ranks[i] = oche_rank_create(&world->goal.rank[i]);
-        world->known[i] = calloc(world->goal.rank[i].count, sizeof(uint64_t));
-        world->sent[i] = 0;
-        for (uint32_t k = 0; k < world->goal.rank[i].count; k++)
-            world->known[i][k] = UINT64_C(1) << i;
-    }
+    prepare(world);
 }
 
 static void release(struct world *world)
@@ -296,6 +302,110 @@ static void odd_sizes(void **state)
     }
 }
 
+/* Makes a schedule in which even and odd ranks each do the operation twice, last rank first. */
+static void begin_groups(struct world *world, const struct oche_collective *of, uint32_t ranks)
+{
+    struct oche_error error;
+    struct oche_goal_writer *writer = oche_goal_write_begin(ranks, &error);
+    const uint32_t tags = (uint32_t)oche_collective_tags(of);
+    uint32_t members[2][MOST_RANKS], most = 0, *ends = calloc(ranks, sizeof(*ends));
+
+    for (uint32_t i = 0; i < ranks; i++)
+        members[i % 2][of->ranks - 1 - i / 2] = i;
+    for (uint32_t i = 0; i < ranks; i++) {
+        struct oche_collective_place place = {.writer = writer,
+                                              .members = members[i % 2],
+                                              .index = of->ranks - 1 - i / 2,
+                                              .first_tag = 7,
+                                              .cpu = 1};
+        uint32_t first, begin_of_second;
+
+        oche_goal_write_op(writer, &(struct oche_goal_op){.type = OCHE_GOAL_CALC, .size = 5});
+        oche_collective_add(of, &place, &first, &ends[i]);
+        oche_goal_write_edge(writer, first, 0, false);
+        place.first_tag += tags;
+        first = ends[i];
+        oche_collective_add(of, &place, &begin_of_second, &ends[i]);
+        oche_goal_write_edge(writer, begin_of_second, first, false);
+        most = oche_goal_write_count(writer) > most ? oche_goal_write_count(writer) : most;
+        oche_goal_write_rank(writer, i);
+    }
+    assert_in_range(most, 2, 1 + 2 * oche_collective_most(of));
+    if (!oche_goal_adopt(&world->goal, oche_goal_write_end(writer, &error), "groups", &error))
+        fail_msg("%s", error.text);
+    world->begins = NULL;
+    world->ends = ends;
+}
+
+/* Operations among others: of some ranks in any order, and with tags of their own. */
+static void among_others(void **state)
+{
+    unsigned checked = 0;
+
+    (void)state;
+    for (unsigned a = 0; a < 4; a++)
+        for (unsigned o = 0; o < 5; o++)
+            for (uint32_t ranks = 1; ranks <= 9; ranks++) {
+                struct oche_collective of = {.operation = o,
+                                             .algorithm = a,
+                                             .ranks = ranks,
+                                             .bytes = 1000ULL * ranks,
+                                             .chunks = 3,
+                                             .window = 2};
+                struct world world;
+
+                if (oche_collective_unfit(&of) != NULL)
+                    continue;
+                begin_groups(&world, &of, 2 * ranks);
+                prepare(&world);
+                run(&world);
+                for (uint32_t i = 0; i < 2 * ranks; i++) {
+                    const struct oche_goal_rank *rank = &world.goal.rank[i];
+                    const uint64_t group = (i % 2 == 0 ? UINT64_C(0x15555) : UINT64_C(0x2aaaa)) &
+                                           ((UINT64_C(1) << (2 * ranks)) - 1);
+                    const uint64_t root = UINT64_C(1) << (2 * (ranks - 1) + i % 2);
+                    const uint64_t known = world.known[i][world.ends[i]];
+
+                    if (o == OCHE_BROADCAST)
+                        assert_true((known & root) == root && (known & ~group) == 0);
+                    else
+                        assert_true(known == group);
+                    for (uint32_t k = 0; k < rank->count; k++)
+                        if (oche_goal_op(rank, k).type == OCHE_GOAL_SEND)
+                            assert_in_range(oche_goal_op(rank, k).tag, 7,
+                                            6 + 2 * oche_collective_tags(&of));
+                }
+                release(&world);
+                checked++;
+            }
+    assert_in_range(checked, 60, 200);
+}
+
+/* What an algorithm cannot do is done by another one, and no message has no bytes. */
+static void adjusted(void **state)
+{
+    struct oche_collective of = {
+        .operation = OCHE_ALL_TO_ALL, .algorithm = OCHE_TREE, .ranks = 4, .bytes = 8, .chunks = 4};
+
+    (void)state;
+    oche_collective_adjust(&of);
+    assert_int_equal(of.algorithm, OCHE_DIRECT);
+    assert_int_equal(of.chunks, 2);
+    of = (struct oche_collective){.operation = OCHE_ALL_GATHER,
+                                  .algorithm = OCHE_HALVING_DOUBLING,
+                                  .ranks = 6,
+                                  .bytes = 3,
+                                  .chunks = 4};
+    oche_collective_adjust(&of);
+    assert_int_equal(of.algorithm, OCHE_RING);
+    assert_int_equal(of.chunks, 1);
+    of = (struct oche_collective){
+        .operation = OCHE_ALL_REDUCE, .algorithm = OCHE_TREE, .ranks = 6, .bytes = 6, .chunks = 4};
+    oche_collective_adjust(&of);
+    assert_int_equal(of.algorithm, OCHE_TREE);
+    assert_int_equal(of.chunks, 3);
+}
+
 static void bus_factors(void **state)
 {
     const struct oche_collective reduce = {.operation = OCHE_ALL_REDUCE, .ranks = 4};
@@ -311,9 +421,8 @@ static void bus_factors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_end),
-        cmocka_unit_test(odd_sizes),
-        cmocka_unit_test(bus_factors),
+        cmocka_unit_test(all_end),  cmocka_unit_test(odd_sizes),   cmocka_unit_test(among_others),
+        cmocka_unit_test(adjusted), cmocka_unit_test(bus_factors),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
