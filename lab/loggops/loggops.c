@@ -7,7 +7,7 @@
 
 #include "sim/graph/rank.h"
 
-enum kind { IS_OP, IS_MESSAGE };
+enum kind { IS_OP, IS_MESSAGE, IS_END };
 
 /* Something that happens when its rank's cpu and nic are free. */
 struct event {
@@ -36,7 +36,7 @@ struct run {
     struct streams *streams;
     struct event *heap;
     size_t events, room;
-    uint64_t order;
+    uint64_t order, now;
     struct message *messages; /* that wait */
     uint32_t message_room, message_free;
     uint32_t *ready; /* operations that became ready at once */
@@ -150,6 +150,8 @@ static void take_ready(struct run *run, uint32_t rank)
                 continue;
             if (type == OCHE_GOAL_SEND)
                 time = later(time, streams->send[is.nic]);
+            if (run->model->whole)
+                time = later(time, run->now);
             push(run, (struct event){.time = time,
                                      .order = run->order++,
                                      .rank = rank,
@@ -163,6 +165,20 @@ static void end_op(struct run *run, uint32_t rank, uint32_t op)
     oche_rank_ended(run->ranks[rank], op);
     run->result->operations++;
     take_ready(run, rank);
+}
+
+/* Ends an operation, now or when its cpu is free again. */
+static void finish(struct run *run, uint32_t rank, uint32_t op)
+{
+    const uint8_t cpu = oche_goal_op(operations_of(run, rank), op).cpu;
+    const uint64_t free_at = run->streams[rank].cpu[cpu];
+
+    if (!run->model->whole || free_at <= run->now)
+        end_op(run, rank, op);
+    else
+        push(run,
+             (struct event){
+                 .time = free_at, .order = run->order++, .rank = rank, .op = op, .kind = IS_END});
 }
 
 /* A send longer than S ends now, when its message meets its receive. */
@@ -200,7 +216,7 @@ static void send(struct run *run, const struct event *event, const struct oche_g
                              .op = event->op,
                              .kind = IS_MESSAGE});
     if (op->size <= m->S)
-        end_op(run, event->rank, event->op);
+        finish(run, event->rank, event->op);
     else
         take_ready(run, event->rank);
 }
@@ -242,7 +258,9 @@ static void run_op(struct run *run, struct event event)
     } else {
         streams->cpu[op.cpu] = event.time + op.size;
         oche_rank_started(run->ranks[event.rank], event.op);
-        end_op(run, event.rank, event.op);
+        finish(run, event.rank, event.op);
+        if (run->model->whole)
+            take_ready(run, event.rank); /* those that wait for its start */
     }
 }
 
@@ -269,7 +287,7 @@ static void run_message(struct run *run, struct event event)
         return;
     let_go(run, handle);
     end_long_send(run, event.from, event.op, event.time);
-    end_op(run, event.rank, receives);
+    finish(run, event.rank, receives);
 }
 
 /* ---- the run ---- */
@@ -353,8 +371,11 @@ void oche_loggops_run(const struct oche_goal *goal, const struct oche_loggops *m
     while (run.events > 0) {
         const struct event event = pop(&run);
 
+        run.now = event.time;
         if (event.kind == IS_OP)
             run_op(&run, event);
+        else if (event.kind == IS_END)
+            end_op(&run, event.rank, event.op);
         else
             run_message(&run, event);
     }

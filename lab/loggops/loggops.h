@@ -18,6 +18,11 @@
 /* Times in ns, and in ns a byte. */
 struct oche_loggops {
     uint64_t L, o, g, G, O, S; /* S: bytes */
+    /*
+     * Operations end when their cpu is free again. Else they end for others when they start, as in
+     * LogGOPSim: what waits for them waits for their cpu only if it uses the same one.
+     */
+    bool whole;
 };
 /* LogGOPSim's defaults. */
 #define OCHE_LOGGOPS_DEFAULT                                                                       \
