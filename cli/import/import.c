@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `oche import`: reads a schedule of another tool (GOAL), and says what it has, whether its
+ * `oche import`: reads a schedule of another tool, and says what it has, whether its
  * messages meet, and how long it takes at least.
  */
 #include <argp.h>
@@ -19,17 +19,23 @@
 #include "params/units.h"
 #include "sim/graph/schedule_file.h"
 
-enum { KEY_JSON = 256, KEY_LOGGOPS };
+enum { KEY_JSON = 256, KEY_LOGGOPS, KEY_SET = 's' };
 
 struct options {
     const char *path; /* NULL: not given */
+    struct oche_schedule_reading reading;
     struct oche_loggops model;
+    bool given_S; /* the limit of eager sends was given */
     bool json;
 };
 
 static const struct argp_option option_table[] = {
     {"loggops", KEY_LOGGOPS, "KEY=VALUE,…", 0,
      "Parameters of the model in ns and bytes; default L=2500,o=1500,g=1000,G=6,O=0,S=65535", 0},
+    {"set", KEY_SET, "KEY=VALUE", 0,
+     "How to read it, as a key of the scenario's workload (can repeat): algorithm, chunks, window, "
+     "control_deps, groups_file, gpus",
+     0},
     {"json", KEY_JSON, NULL, 0, "Print JSON instead", 0},
     {0},
 };
@@ -47,7 +53,7 @@ static const struct oche_param model_params[] = {
 static const struct oche_param_table model_table =
     OCHE_PARAM_TABLE(model_params, struct oche_loggops);
 
-static void read_model(struct argp_state *state, char *text, struct oche_loggops *model)
+static void read_model(struct argp_state *state, char *text, struct options *options)
 {
     char *item;
 
@@ -65,8 +71,32 @@ static void read_model(struct argp_state *state, char *text, struct oche_loggops
             oche_refuse(state, "--loggops: %s is no parameter; L, o, g, G, O and S are", item);
         if (!oche_value_parse(param, equals + 1, &value, &error))
             oche_refuse(state, "--loggops: %s: %s", item, error.text);
-        oche_param_set(param, model, value);
+        oche_param_set(param, &options->model, value);
+        options->given_S = options->given_S || strcmp(item, "S") == 0;
     }
+}
+
+static void set_reading(struct argp_state *state, char *text, struct oche_schedule_reading *reading)
+{
+    char *equals = strchr(text, '=');
+    const struct oche_param *param;
+    union oche_value value;
+    struct oche_error error;
+
+    if (equals == NULL)
+        oche_refuse(state, "--set: \"%s\" has no value; write algorithm=tree", text);
+    *equals = '\0';
+    if (strncmp(text, "workload.", 9) == 0) /* as `oche run` has it */
+        text += 9;
+    param = oche_param_find(&oche_schedule_reading_table, text);
+    if (param == NULL)
+        oche_refuse(state,
+                    "--set: %s is no key; algorithm, chunks, window, control_deps, groups_file and "
+                    "gpus are",
+                    text);
+    if (!oche_value_parse(param, equals + 1, &value, &error))
+        oche_refuse(state, "--set: %s: %s", text, error.text);
+    oche_param_set(param, reading, value);
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -75,7 +105,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
     switch (key) {
     case KEY_LOGGOPS:
-        read_model(state, argument, &options->model);
+        read_model(state, argument, options);
+        return 0;
+    case KEY_SET:
+        set_reading(state, argument, &options->reading);
         return 0;
     case KEY_JSON:
         options->json = true;
@@ -86,7 +119,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->path = argument;
         return 0;
     case ARGP_KEY_NO_ARGS:
-        oche_refuse(state, "which file? give a schedule of GOAL, text or binary");
+        oche_refuse(state, "which file? give a schedule, a trace or a workload");
         return EINVAL;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -97,12 +130,13 @@ static const struct argp arguments = {
     .options = option_table,
     .parser = parse,
     .args_doc = "FILE",
-    .doc =
-        "Reads a schedule of operations that depend on each other, as GOAL has it (LogGOPSim, "
-        "ATLAHS), text or binary: what each rank sends, receives and calculates. Says what is "
-        "in it, whether all messages meet, and when it ends in a network without contention "
-        "(the LogGOPS model).\vExit status: 0 the schedule ends; 1 it does not, or a message has "
-        "no receive; 2 bad arguments or bad input.",
+    .doc = "Reads what each rank of a program sends, receives and calculates: a schedule of GOAL "
+           "(LogGOPSim, ATLAHS), text or binary, a connection matrix of htsim, execution traces of "
+           "Chakra (NAME.RANK.et; one of them, or NAME), a workload of SimAI, or JSON lines. Says "
+           "what is in it, whether all messages meet, and when it ends in a network without "
+           "contention (the LogGOPS model).\vExit status: 0 the schedule ends; 1 it does not, or a "
+           "message has "
+           "no receive; 2 bad arguments or bad input.",
 };
 
 /* ---- what is in it ---- */
@@ -187,9 +221,11 @@ static void print_end(const struct options *options, const struct oche_goal *goa
 {
     const struct oche_loggops *m = &options->model;
 
-    printf("LogGOPS       L=%" PRIu64 " o=%" PRIu64 " g=%" PRIu64 " G=%" PRIu64 " O=%" PRIu64
-           " S=%" PRIu64 ": ",
-           m->L, m->o, m->g, m->G, m->O, m->S);
+    printf("LogGOPS       L=%" PRIu64 " o=%" PRIu64 " g=%" PRIu64 " G=%" PRIu64 " O=%" PRIu64, m->L,
+           m->o, m->g, m->G, m->O);
+    if (m->S < UINT64_MAX - 1)
+        printf(" S=%" PRIu64, m->S);
+    printf(": ");
     if (result->left == 0)
         printf("ends after %" PRIu64 " ns\n", result->end_ns);
     else
@@ -246,12 +282,16 @@ int oche_cmd_import(int argc, char **argv)
     struct oche_error error;
     int status;
 
+    oche_param_defaults(&oche_schedule_reading_table, &options.reading);
     if (!oche_parse_arguments(&arguments, argc, argv, 0, &options))
         return 2;
-    if (!oche_schedule_open(&goal, options.path, &about, &error)) {
+    if (!oche_schedule_open(&goal, options.path, &options.reading, &about, &error)) {
         oche_print_error("oche import: %s", error.text);
         return 2;
     }
+    options.model.whole = about.eager;
+    if (about.eager && !options.given_S)
+        options.model.S = UINT64_MAX - 1;
     contents = contents_of(&goal);
     oche_loggops_run(&goal, &options.model, &result);
     if (options.json) {

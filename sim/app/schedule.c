@@ -7,13 +7,16 @@
 
 struct schedule {
     struct oche_job_settings job;
+    struct oche_schedule_reading reading;
     const char *file;
 };
 
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct schedule, file), OCHE_IS_TEXT, .where = "workloads.md#schedules",
-     .help = "path of a schedule: GOAL, text or binary, or a connection matrix of htsim (.cm), "
-             "whose sends end when they are acknowledged"},
+     .help = "path of a schedule: GOAL, text or binary, a connection matrix of htsim (.cm), "
+             "whose sends end when they are acknowledged, traces of Chakra (.et), a workload of "
+             "SimAI, or JSON lines"},
+    OCHE_PARAM_READING(schedule),
     OCHE_PARAM_JOB(schedule),
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct schedule);
@@ -31,7 +34,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     if (p->file == NULL || *p->file == '\0')
         return oche_fail(error, "file: not given; the path of a schedule");
     if (!oche_workload_starts(p->job.start, facts, error) ||
-        !oche_schedule_open(&plan.goal, p->file, &about, error))
+        !oche_schedule_open(&plan.goal, p->file, &p->reading, &about, error))
         return false;
     settings = p->job;
     if (about.acknowledged)

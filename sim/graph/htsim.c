@@ -630,6 +630,7 @@ bool oche_htsim_is_matrix(const char *path)
 }
 
 bool oche_htsim_open_matrix(struct oche_goal *goal, const char *path,
+                            const struct oche_schedule_reading *reading,
                             struct oche_schedule_file *about, struct oche_error *error)
 {
     struct oche_input_file file;
@@ -637,7 +638,7 @@ bool oche_htsim_open_matrix(struct oche_goal *goal, const char *path,
     struct matrix m = {.nodes = 0};
     bool good;
 
-    about->format = "htsim's connection matrix";
+    (void)reading;
     about->acknowledged = true;
     if (!oche_input_read(&file, path, MOST_BYTES, &why))
         return oche_fail(error, "%s: %s; a readable file", path, why.text);

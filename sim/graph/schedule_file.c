@@ -2,16 +2,134 @@
 /* Finds the format of a file. */
 #include "sim/graph/schedule_file.h"
 
-bool oche_schedule_is_one(const char *path)
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct reading_only {
+    struct oche_schedule_reading reading;
+};
+static const struct oche_param params[] = {OCHE_PARAM_READING(reading_only)};
+const struct oche_param_table oche_schedule_reading_table =
+    OCHE_PARAM_TABLE(params, struct reading_only);
+
+static bool open_goal(struct oche_goal *goal, const char *path,
+                      const struct oche_schedule_reading *reading, struct oche_schedule_file *about,
+                      struct oche_error *error)
 {
-    return oche_goal_is_schedule(path) || oche_htsim_is_matrix(path);
+    (void)reading;
+    (void)about;
+    return oche_goal_open(goal, path, error);
 }
 
-bool oche_schedule_open(struct oche_goal *goal, const char *path, struct oche_schedule_file *about,
-                        struct oche_error *error)
+/* A format, and the names of the parameters that it takes. */
+static const struct format {
+    const char *name;
+    bool (*is)(const char *path);
+    bool (*open)(struct oche_goal *goal, const char *path,
+                 const struct oche_schedule_reading *reading, struct oche_schedule_file *about,
+                 struct oche_error *error);
+    const char *takes[6];
+} formats[] = {
+    {"htsim's connection matrix", oche_htsim_is_matrix, oche_htsim_open_matrix, {NULL}},
+    {"Chakra's execution traces",
+     oche_chakra_is_trace,
+     oche_chakra_open,
+     {"algorithm", "chunks", "window", "control_deps", "groups_file"}},
+    {"SimAI's workload",
+     oche_simai_is_workload,
+     oche_simai_open,
+     {"algorithm", "chunks", "window", "gpus"}},
+    {"JSON lines", oche_json_lines_is_one, oche_json_lines_open, {"algorithm", "chunks", "window"}},
+    {"GOAL", oche_goal_is_schedule, open_goal, {NULL}}, /* the last: also when none fits */
+};
+
+static const struct format *format_of(const char *path)
 {
-    *about = (struct oche_schedule_file){.format = "GOAL"};
-    if (oche_htsim_is_matrix(path))
-        return oche_htsim_open_matrix(goal, path, about, error);
-    return oche_goal_open(goal, path, error);
+    size_t i = 0;
+
+    while (i + 1 < OCHE_COUNT_OF(formats) && !formats[i].is(path))
+        i++;
+    return &formats[i];
+}
+
+bool oche_schedule_is_one(const char *path)
+{
+    return format_of(path)->is(path);
+}
+
+static bool takes(const struct format *format, const char *name)
+{
+    for (size_t i = 0; i < OCHE_COUNT_OF(format->takes) && format->takes[i] != NULL; i++)
+        if (strcmp(format->takes[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Refuses a parameter that is not as it is by default and has no meaning for the format. */
+static bool check_reading(const struct format *format, const struct oche_schedule_reading *reading,
+                          struct oche_error *error)
+{
+    const struct oche_param_table *table = &oche_schedule_reading_table;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct oche_param *param = &table->params[i];
+
+        if (!takes(format, param->name) && oche_param_get(param, reading).u != param->preset.u)
+            return oche_fail(error, "%s: has no meaning for %s; leave it out", param->name,
+                             format->name);
+    }
+    return true;
+}
+
+bool oche_schedule_open(struct oche_goal *goal, const char *path,
+                        const struct oche_schedule_reading *reading,
+                        struct oche_schedule_file *about, struct oche_error *error)
+{
+    const struct format *format = format_of(path);
+
+    *about = (struct oche_schedule_file){.format = format->name};
+    return check_reading(format, reading, error) && format->open(goal, path, reading, about, error);
+}
+
+/* ---- for the formats ---- */
+
+void oche_schedule_remark(struct oche_schedule_file *about, const char *format, ...)
+{
+    const size_t used = strlen(about->remark), room = sizeof(about->remark);
+    va_list arguments;
+
+    if (used > 0)
+        snprintf(about->remark + used, room - used, "; ");
+    va_start(arguments, format);
+    vsnprintf(about->remark + strlen(about->remark), room - strlen(about->remark), format,
+              arguments);
+    va_end(arguments);
+}
+
+struct oche_collective oche_schedule_collective(const struct oche_schedule_reading *reading,
+                                                enum oche_collective_operation operation,
+                                                uint32_t ranks, uint64_t bytes)
+{
+    struct oche_collective collective = {.operation = operation,
+                                         .algorithm =
+                                             (enum oche_collective_algorithm)reading->algorithm,
+                                         .ranks = ranks,
+                                         .bytes = bytes,
+                                         .chunks = (uint32_t)reading->chunks,
+                                         .window = (uint32_t)reading->window,
+                                         .repeat = 1};
+
+    oche_collective_adjust(&collective);
+    return collective;
+}
+
+uint32_t oche_schedule_tags(uint32_t *next, uint32_t first, const struct oche_collective *of)
+{
+    const uint64_t count = oche_collective_tags(of);
+    uint32_t begin = *next;
+
+    if (begin < first || begin + count >= OCHE_GOAL_ANY)
+        begin = first;
+    *next = begin + (uint32_t)count;
+    return begin;
 }

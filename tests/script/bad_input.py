@@ -51,6 +51,12 @@ FILES = {
     "right.events": "events:\n  - {qpn: 0, psn: 5, type: drop, iter: 1}\n",
     "wrong.events": "events:\n  - {qpn: 0, psn: 5, type: drop, iter: 0}\n",
     "long.goal": "num_ranks 2\nrank 0 {\nsend 2000000000000b to 1\n}\n",
+    "wrong.jsonl": '{"op": "calc", "rank": 0, "ns": 5, "id": 1}\n'
+                   '{"op": "send", "rank": 1, "to": 0, "bytes": 8, "after": 1}\n',
+    "wrong.simai": "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 all_gpus: 3\n1\n",
+    "wrong.0.et": "\x07\n\x050.0.3",
+    "right.0.et": "\x07\n\x050.0.4\x04\x08\x01\x18\x04",
+    "wrong.groups": '{"0": [0, 1]}',
     "verbs.csv": "src,dst,bytes,start,verb\n0,1,1000,0,READ\n0,1,1000,0,fetch\n",
     "list.yaml": "- a\n- b\n",
     "broken.yaml": "duration: [1ms\n",
@@ -100,6 +106,19 @@ CHANGED = [
     (INCAST, "  - type: schedule\n    file: long.goal",
      's.yaml:16: workload[1].file: long.goal: rank 0 sends 2000000000000 bytes at once; at most '
      '1099511627776'),
+    (INCAST, "  - type: schedule\n    file: wrong.jsonl",
+     's.yaml:16: workload[1].file: wrong.jsonl:2: after: "1" is of another rank; ranks wait by '
+     'messages alone'),
+    (INCAST, "  - type: schedule\n    file: wrong.simai",
+     's.yaml:16: workload[1].file: wrong.simai:1: all_gpus: 3; a multiple of '
+     'model_parallel_NPU_group x ep x pp = 2 x 1 x 1'),
+    (INCAST, "  - type: schedule\n    file: wrong.0.et",
+     's.yaml:16: workload[1].file: wrong.0.et: byte 0: schema 0.0.3 is not read; 0.0.4 and later '
+     'are'),
+    (INCAST, "  - type: schedule\n    file: right.0.et\n    groups_file: wrong.groups",
+     's.yaml:17: workload[1].groups_file: wrong.groups: group "0": 2 ranks; 1 to 1'),
+    (INCAST, "  - type: schedule\n    file: right.0.et\n    gpus: 4",
+     "s.yaml:17: workload[1].gpus: has no meaning for Chakra's execution traces; leave it out"),
     (INCAST, "  - type: from_file\n    file: long.goal\n    origin: 1s",
      's.yaml:17: workload[1].origin: has no effect on a schedule; leave it out'),
     ("duration: 200us", "durration: 200us",
