@@ -489,8 +489,9 @@ static bool read_lines(struct lines *lines, FILE *file)
             continue;
         if (length > INT32_MAX / 2)
             good = fail(lines, "the line has more than a gigabyte");
-        else if (lines->item_count >= OCHE_SCHEDULE_MOST_OPS)
-            good = fail(lines, "more than %" PRIu64 " operations", OCHE_SCHEDULE_MOST_OPS);
+        else if (lines->item_count >= oche_schedule_most(lines->reading))
+            good =
+                fail(lines, "more than %" PRIu64 " operations", oche_schedule_most(lines->reading));
         else
             good = take_line(lines, tokener, text, (size_t)length);
     }
@@ -545,11 +546,11 @@ static bool check_most(struct lines *lines)
             all += (deps + oche_collective_most(&of)) * of.ranks;
         }
         lines->line = item->line;
-        if (all > OCHE_SCHEDULE_MOST_OPS)
+        if (all > oche_schedule_most(lines->reading))
             return fail(lines,
                         "up to here there are more than %" PRIu64 " operations and dependencies; "
                         "fewer ranks or `chunks`",
-                        OCHE_SCHEDULE_MOST_OPS);
+                        oche_schedule_most(lines->reading));
         if (item->count > 0)
             item->first_tag = oche_schedule_tags(&next, (uint32_t)MOST_TAG + 1, &of);
     }

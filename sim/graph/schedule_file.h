@@ -20,6 +20,7 @@ struct oche_schedule_reading {
     bool control_deps;       /* Chakra: nodes wait for ctrl_deps, too */
     const char *groups_file; /* Chakra: path of the communicator groups, or NULL */
     uint64_t gpus;           /* SimAI: so many of them, in one stage; 0: as the file says */
+    uint64_t most_ops;       /* no parameter; 0: OCHE_SCHEDULE_MOST_OPS; tests set less */
 };
 
 /* Rows of the table of a struct that has a member `reading`, of struct oche_schedule_reading. */
@@ -78,6 +79,12 @@ bool oche_schedule_open(struct oche_goal *goal, const char *path,
  */
 void oche_schedule_remark(struct oche_schedule_file *about, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Returns how many operations a file may become. */
+static inline uint64_t oche_schedule_most(const struct oche_schedule_reading *reading)
+{
+    return reading->most_ops > 0 ? reading->most_ops : OCHE_SCHEDULE_MOST_OPS;
+}
 
 /* Returns the operation on `ranks` ranks, by an algorithm that can do it. */
 struct oche_collective oche_schedule_collective(const struct oche_schedule_reading *reading,

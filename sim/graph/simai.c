@@ -472,6 +472,12 @@ static void add_again(struct writing *g, uint32_t before)
     while (i <= before && !layers[i].initiates);
 }
 
+/* True if all GPUs together have more operations than a file may. */
+static bool are_too_many(const struct writing *g)
+{
+    return g->most > oche_schedule_most(g->reading) / g->w->gpus;
+}
+
 static void add_layers(struct writing *g)
 {
     const struct workload *w = g->w;
@@ -480,7 +486,7 @@ static void add_layers(struct writing *g)
     g->tag = 0;
     for (uint32_t i = 0; i < w->layer_count; i++)
         add_part(g, &w->layers[i], FORWARD, true);
-    for (uint32_t i = w->layer_count; i-- > 0 && g->most * w->gpus <= OCHE_SCHEDULE_MOST_OPS;) {
+    for (uint32_t i = w->layer_count; i-- > 0 && !are_too_many(g);) {
         if (w->layers[i].initiates)
             add_again(g, i);
         add_part(g, &w->layers[i], INPUT, true);
@@ -493,12 +499,12 @@ static bool check_most(struct workload *w, const struct oche_schedule_reading *r
     struct writing counting = {.w = w, .reading = reading};
 
     add_layers(&counting);
-    if (counting.most * w->gpus <= OCHE_SCHEDULE_MOST_OPS)
+    if (!are_too_many(&counting))
         return true;
     return fail(w,
                 "all_gpus: %llu have more than %llu operations in all; take fewer by `gpus`, a "
                 "multiple of %llu, or fewer `chunks`",
-                (unsigned long long)w->gpus, (unsigned long long)OCHE_SCHEDULE_MOST_OPS,
+                (unsigned long long)w->gpus, (unsigned long long)oche_schedule_most(reading),
                 (unsigned long long)(w->tensor * w->expert));
 }
 

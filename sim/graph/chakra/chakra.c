@@ -157,7 +157,7 @@ static bool add_collective(struct traces *t, const struct oche_chakra_node *node
     if (!oche_chakra_groups_take(t->groups, node, t->reading, &part, &why))
         return oche_fail(reason, "node %" PRIu64 ": %s", node->id, why.text);
     t->operations += oche_collective_most(&part.of);
-    if (t->operations > OCHE_SCHEDULE_MOST_OPS)
+    if (t->operations > oche_schedule_most(t->reading))
         return true;
     const struct oche_collective_place place = {.writer = t->out,
                                                 .members = part.members,
@@ -213,11 +213,11 @@ static bool add_trace(struct traces *t, const struct oche_chakra_trace *trace,
         if (!add_node(t, node, &begin, &t->end[trace->order[i]], reason))
             return false;
         t->operations += node->count;
-        if (t->operations > OCHE_SCHEDULE_MOST_OPS)
+        if (t->operations > oche_schedule_most(t->reading))
             return oche_fail(reason,
                              "with rank %u there are more than %" PRIu64 " operations and "
                              "dependencies in all; take fewer `chunks`",
-                             t->rank, OCHE_SCHEDULE_MOST_OPS);
+                             t->rank, oche_schedule_most(t->reading));
         for (uint32_t k = 0; k < node->count; k++)
             oche_goal_write_edge(t->out, begin, t->end[node->deps[k]], false);
     }
