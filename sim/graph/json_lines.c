@@ -55,6 +55,7 @@ struct lines {
     const char *path; /* printable */
     struct oche_error *error;
     const struct oche_schedule_reading *reading;
+    unsigned *others; /* as struct oche_schedule_file has it */
     unsigned line;
     uint32_t ranks; /* one more than the highest, or as the first line says */
     bool fixed;     /* the first line has said it */
@@ -526,7 +527,7 @@ static uint32_t member(const struct lines *lines, const struct item *item, uint3
 static struct oche_collective collective_of(const struct lines *lines, const struct item *item)
 {
     return oche_schedule_collective(lines->reading, (enum oche_collective_operation)item->type,
-                                    count_of(lines, item), item->size);
+                                    count_of(lines, item), item->size, lines->others);
 }
 
 /* Counts the operations, and gives tags to the collective ones. */
@@ -685,7 +686,8 @@ bool oche_json_lines_open(struct oche_goal *goal, const char *path,
                           struct oche_schedule_file *about, struct oche_error *error)
 {
     char shown[OCHE_ERROR_BYTES / 2];
-    struct lines lines = {.path = shown, .error = error, .reading = reading};
+    struct lines lines = {
+        .path = shown, .error = error, .reading = reading, .others = &about->others};
     struct oche_error why;
     FILE *file = oche_input_stream(path, &why);
     bool good;

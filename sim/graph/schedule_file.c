@@ -88,7 +88,23 @@ bool oche_schedule_open(struct oche_goal *goal, const char *path,
     const struct format *format = format_of(path);
 
     *about = (struct oche_schedule_file){.format = format->name};
-    return check_reading(format, reading, error) && format->open(goal, path, reading, about, error);
+    if (format == &formats[OCHE_COUNT_OF(formats) - 1]) { /* whose error says what is missing */
+        if (!format->open(goal, path, reading, about, error))
+            return false;
+        if (check_reading(format, reading, error))
+            return true;
+        oche_goal_close(goal);
+        return false;
+    }
+    if (!check_reading(format, reading, error) || !format->open(goal, path, reading, about, error))
+        return false;
+    for (unsigned i = 0; about->others >> i > 0; i++)
+        if (about->others >> i & 1)
+            oche_schedule_remark(
+                about, "%s is not done by %s, but by %s", oche_collective_names[i],
+                oche_algorithm_names[reading->algorithm],
+                oche_algorithm_names[i == OCHE_ALL_TO_ALL ? OCHE_DIRECT : OCHE_RING]);
+    return true;
 }
 
 /* ---- for the formats ---- */
@@ -108,7 +124,7 @@ void oche_schedule_remark(struct oche_schedule_file *about, const char *format, 
 
 struct oche_collective oche_schedule_collective(const struct oche_schedule_reading *reading,
                                                 enum oche_collective_operation operation,
-                                                uint32_t ranks, uint64_t bytes)
+                                                uint32_t ranks, uint64_t bytes, unsigned *others)
 {
     struct oche_collective collective = {.operation = operation,
                                          .algorithm =
@@ -120,6 +136,8 @@ struct oche_collective oche_schedule_collective(const struct oche_schedule_readi
                                          .repeat = 1};
 
     oche_collective_adjust(&collective);
+    if (collective.algorithm != reading->algorithm && ranks > 1)
+        *others |= 1U << operation;
     return collective;
 }
 

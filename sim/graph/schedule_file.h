@@ -58,6 +58,7 @@ struct oche_schedule_file {
     /* Not LogGOPSim's habits: sends never wait for their receives, and calculations end when they
        are over. */
     bool eager;
+    unsigned others; /* operations that another algorithm does: bits of their numbers */
     char remark[OCHE_SCHEDULE_REMARK_BYTES]; /* what was not understood, or assumed; or "" */
 };
 
@@ -86,10 +87,13 @@ static inline uint64_t oche_schedule_most(const struct oche_schedule_reading *re
     return reading->most_ops > 0 ? reading->most_ops : OCHE_SCHEDULE_MOST_OPS;
 }
 
-/* Returns the operation on `ranks` ranks, by an algorithm that can do it. */
+/*
+ * Returns the operation on `ranks` ranks, by an algorithm that can do it. Sets its bit in `others`
+ * if that is not the one that `reading` names.
+ */
 struct oche_collective oche_schedule_collective(const struct oche_schedule_reading *reading,
                                                 enum oche_collective_operation operation,
-                                                uint32_t ranks, uint64_t bytes);
+                                                uint32_t ranks, uint64_t bytes, unsigned *others);
 
 /*
  * Returns the first tag of those that the operation needs, and moves *next behind them. Begins

@@ -369,6 +369,7 @@ static bool read_layers(struct workload *w)
 struct writing {
     const struct workload *w;
     const struct oche_schedule_reading *reading;
+    unsigned *others;             /* as struct oche_schedule_file has it */
     struct oche_goal_writer *out; /* NULL: operations are only counted */
     uint64_t most;                /* operations of a rank */
     uint32_t members[GROUPS][2];  /* which part of `list` each group is: first, count */
@@ -439,7 +440,7 @@ static void add_part(struct writing *g, const struct layer *layer, enum pass pas
     calculate(g, part->ns, COMPUTE_CPU, &g->last);
     if (part->bytes == 0 || count < 2)
         return;
-    of = oche_schedule_collective(g->reading, part->operation, count, part->bytes);
+    of = oche_schedule_collective(g->reading, part->operation, count, part->bytes, g->others);
     g->most += oche_collective_most(&of);
     if (g->out == NULL) {
         g->most++;
@@ -494,9 +495,10 @@ static void add_layers(struct writing *g)
     }
 }
 
-static bool check_most(struct workload *w, const struct oche_schedule_reading *reading)
+static bool check_most(struct workload *w, const struct oche_schedule_reading *reading,
+                       unsigned *others)
 {
-    struct writing counting = {.w = w, .reading = reading};
+    struct writing counting = {.w = w, .reading = reading, .others = others};
 
     add_layers(&counting);
     if (!are_too_many(&counting))
@@ -509,14 +511,15 @@ static bool check_most(struct workload *w, const struct oche_schedule_reading *r
 }
 
 static bool write_all(struct workload *w, const struct oche_schedule_reading *reading,
-                      struct oche_goal *goal, const char *path, struct oche_error *error)
+                      struct oche_goal *goal, const char *path, struct oche_schedule_file *about,
+                      struct oche_error *error)
 {
     const uint32_t gpus = (uint32_t)w->gpus;
-    struct writing g = {.w = w, .reading = reading};
+    struct writing g = {.w = w, .reading = reading, .others = &about->others};
     uint32_t room = 0;
     int file;
 
-    if (!check_most(w, reading))
+    if (!check_most(w, reading, &about->others))
         return false;
     g.out = oche_goal_write_begin(gpus, error);
     if (g.out == NULL)
@@ -566,7 +569,7 @@ bool oche_simai_open(struct oche_goal *goal, const char *path,
         return false;
     }
     good = read_first(&w, reading->gpus) && read_layers(&w) &&
-           write_all(&w, reading, goal, path, error);
+           write_all(&w, reading, goal, path, about, error);
     if (good)
         remark(&w, about);
     about->eager = true;

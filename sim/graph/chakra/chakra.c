@@ -32,6 +32,7 @@ struct traces {
     struct oche_chakra_groups *groups;
     const struct oche_schedule_reading *reading;
     uint32_t ranks, rank;
+    unsigned others; /* as struct oche_schedule_file has it */
     uint64_t operations;
     uint32_t *end; /* by node of the rank: the operation that ends it */
     /* nodes of all ranks, for the remark */
@@ -154,7 +155,7 @@ static bool add_collective(struct traces *t, const struct oche_chakra_node *node
     struct oche_chakra_part part;
     struct oche_error why;
 
-    if (!oche_chakra_groups_take(t->groups, node, t->reading, &part, &why))
+    if (!oche_chakra_groups_take(t->groups, node, t->reading, &t->others, &part, &why))
         return oche_fail(reason, "node %" PRIu64 ": %s", node->id, why.text);
     t->operations += oche_collective_most(&part.of);
     if (t->operations > oche_schedule_most(t->reading))
@@ -282,6 +283,7 @@ static void remark(const struct traces *t, struct oche_schedule_file *about)
         oche_schedule_remark(about, "involved_dim of %" PRIu64 " nodes is ignored", t->some_dims);
     if (t->broadcasts > 0)
         oche_schedule_remark(about, "broadcasts go from the first rank of their group");
+    about->others = t->others;
     about->acknowledged = t->sends > 0;
     about->eager = true;
 }

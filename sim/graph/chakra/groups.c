@@ -324,8 +324,9 @@ static void show(const struct group *group, char *shown, size_t room)
 static void add(struct oche_chakra_groups *groups, struct group *group, const struct done *done,
                 const struct oche_schedule_reading *reading)
 {
+    unsigned others = 0;
     const struct oche_collective of =
-        oche_schedule_collective(reading, done->operation, group->count, done->bytes);
+        oche_schedule_collective(reading, done->operation, group->count, done->bytes, &others);
 
     if (group->done == group->room) {
         group->room = group->room == 0 ? 4 : 2 * group->room;
@@ -376,7 +377,7 @@ static bool check_same(const struct group *group, const char *shown, const struc
 }
 
 bool oche_chakra_groups_take(struct oche_chakra_groups *groups, const struct oche_chakra_node *node,
-                             const struct oche_schedule_reading *reading,
+                             const struct oche_schedule_reading *reading, unsigned *others,
                              struct oche_chakra_part *part, struct oche_error *reason)
 {
     const char *name = node->group == NULL ? "" : node->group;
@@ -403,7 +404,7 @@ bool oche_chakra_groups_take(struct oche_chakra_groups *groups, const struct och
                          groups->rank, shown, group->first_rank, group->done);
     if (!check_same(group, shown, &done, reason))
         return false;
-    part->of = oche_schedule_collective(reading, node->operation, group->count, done.bytes);
+    part->of = oche_schedule_collective(reading, node->operation, group->count, done.bytes, others);
     part->members = group->members;
     part->index = group->index;
     part->tag = group->list[group->by[group->index]++].tag;

@@ -45,7 +45,7 @@ struct oche_chakra_part {
  * reason, if the rank is not in the group, or another one of the group does something else there.
  */
 bool oche_chakra_groups_take(struct oche_chakra_groups *groups, const struct oche_chakra_node *node,
-                             const struct oche_schedule_reading *reading,
+                             const struct oche_schedule_reading *reading, unsigned *others,
                              struct oche_chakra_part *part, struct oche_error *reason);
 /* Returns false, with a reason, if the ranks of a group have done different numbers of operations.
  */
