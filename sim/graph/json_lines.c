@@ -9,9 +9,9 @@
  *     {"op": "all_reduce", "ranks": [0, 1, 2, 3], "bytes": 1000000, "after": ["c", "r"]}
  *
  * The first line may say how many ranks there are; else there is one more than the highest number.
- * `id` names an operation, and `after` lists those above whose ends it waits for; `after_start`
- * those whose starts. A collective operation waits on each of its ranks for those that this rank
- * does. Lines without anything and those that begin with # are skipped.
+ * `id` names an operation. `after` lists operations above: this one waits for their ends; with
+ * `after_start` it waits for their starts. A collective operation waits on each of its ranks for
+ * those that this rank does. Lines without anything and those that begin with # are skipped.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@
 #include "params/printable.h"
 #include "sim/graph/schedule_file.h"
 
-#define HEAD_BYTES 4096 /* in which a file says what it is */
+#define HEAD_BYTES 4096 /* of a file, to find its format */
 #define MOST_SIZE  (UINT64_C(1) << 44)
 #define MOST_NS    UINT64_C(1000000000000000)
 #define MOST_TAG   ((UINT64_C(1) << 31) - 1) /* those above are for collective operations */
@@ -139,7 +139,7 @@ static bool to_rank(struct lines *lines, const char *key, struct json_object *va
     return true;
 }
 
-/* ---- names and what waits for them ---- */
+/* ---- names and dependencies ---- */
 
 static int compare_names(const void *left, const void *right)
 {
@@ -381,7 +381,7 @@ static bool take_ranks(struct lines *lines, struct json_object *list, struct ite
                         lines->members[item->rank + i]);
         *stamp = 0;
     }
-    mark(lines, item); /* for what it waits for */
+    mark(lines, item); /* again, for its dependencies */
     return true;
 }
 
@@ -506,7 +506,7 @@ static bool read_lines(struct lines *lines, FILE *file)
 
 /* ---- the schedule ---- */
 
-/* What each rank does: tasks of rank i are list[first[i] … first[i + 1]). */
+/* The tasks of the ranks: those of rank i are list[first[i] … first[i + 1]). */
 struct program {
     size_t *first;
     struct task {
@@ -592,7 +592,7 @@ struct place {
     uint32_t begin, end, rank;
 };
 
-static void write_item(const struct lines *lines, struct oche_goal_writer *out, const uint32_t *all,
+static void write_item(const struct lines *lines, struct oche_goal_writer *out,
                        const struct task *task, struct place *place)
 {
     const struct item *item = &lines->items[task->item];
@@ -609,7 +609,8 @@ static void write_item(const struct lines *lines, struct oche_goal_writer *out, 
     const struct oche_collective of = collective_of(lines, item);
     const struct oche_collective_place at = {
         .writer = out,
-        .members = item->count == ALL ? all : lines->members + item->rank,
+        .members = item->count == ALL ? NULL : lines->members + item->rank,
+        .stride = 1,
         .index = task->index,
         .first_tag = item->first_tag,
         .cpu = lines->cpus};
@@ -617,7 +618,7 @@ static void write_item(const struct lines *lines, struct oche_goal_writer *out, 
     oche_collective_add(&of, &at, &place->begin, &place->end);
 }
 
-static void write_rank(const struct lines *lines, struct oche_goal_writer *out, const uint32_t *all,
+static void write_rank(const struct lines *lines, struct oche_goal_writer *out,
                        const struct program *program, uint32_t rank, struct place *places)
 {
     for (size_t i = program->first[rank]; i < program->first[rank + 1]; i++) {
@@ -625,7 +626,7 @@ static void write_rank(const struct lines *lines, struct oche_goal_writer *out, 
         const struct item *item = &lines->items[task->item];
         struct place *place = &places[task->item];
 
-        write_item(lines, out, all, task, place);
+        write_item(lines, out, task, place);
         place->rank = rank;
         for (uint32_t k = 0; k < item->ends + item->starts; k++) {
             const struct place *before = &places[lines->deps[item->deps + k]];
@@ -643,25 +644,20 @@ static bool write_all(struct lines *lines, struct oche_goal *goal)
     struct oche_goal_writer *out;
     struct program program;
     struct place *places;
-    uint32_t *all;
     int file;
 
     if (!check_most(lines) || (out = oche_goal_write_begin(lines->ranks, lines->error)) == NULL)
         return false;
     program = program_of(lines);
-    all = malloc((size_t)lines->ranks * sizeof(*all));
     places = malloc(((size_t)lines->item_count + 1) * sizeof(*places));
-    OCHE_GOT(all != NULL && places != NULL);
-    for (uint32_t i = 0; i < lines->ranks; i++)
-        all[i] = i;
+    OCHE_GOT(places != NULL);
     for (uint32_t i = 0; i < lines->item_count; i++)
         places[i].rank = UINT32_MAX;
     for (uint32_t i = 0; i < lines->ranks; i++)
-        write_rank(lines, out, all, &program, i, places);
+        write_rank(lines, out, &program, i, places);
     free(program.first);
     free(program.list);
     free(places);
-    free(all);
     file = oche_goal_write_end(out, lines->error);
     return file >= 0 && oche_goal_adopt(goal, file, lines->path, lines->error);
 }

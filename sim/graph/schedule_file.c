@@ -88,7 +88,7 @@ bool oche_schedule_open(struct oche_goal *goal, const char *path,
     const struct format *format = format_of(path);
 
     *about = (struct oche_schedule_file){.format = format->name};
-    if (format == &formats[OCHE_COUNT_OF(formats) - 1]) { /* whose error says what is missing */
+    if (format == &formats[OCHE_COUNT_OF(formats) - 1]) { /* a missing file is the first error */
         if (!format->open(goal, path, reading, about, error))
             return false;
         if (check_reading(format, reading, error))

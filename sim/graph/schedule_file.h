@@ -13,7 +13,7 @@
 #define OCHE_SCHEDULE_REMARK_BYTES 400
 #define OCHE_SCHEDULE_MOST_OPS     (UINT64_C(1) << 28) /* of a file that is not GOAL itself */
 
-/* How to read a file: parameters of those who name it. */
+/* How to read a file. */
 struct oche_schedule_reading {
     uint32_t algorithm;      /* of collective operations; enum oche_collective_algorithm */
     uint64_t chunks, window; /* as struct oche_collective has them */
@@ -108,7 +108,8 @@ bool oche_htsim_is_matrix(const char *path);
 bool oche_htsim_open_matrix(struct oche_goal *goal, const char *path,
                             const struct oche_schedule_reading *reading,
                             struct oche_schedule_file *about, struct oche_error *error);
-/* chakra/: execution traces (.et). The path is one of its files, or what their names begin with. */
+/* chakra/: execution traces (.et). The path is one of its files, or the beginning of their names.
+ */
 bool oche_chakra_is_trace(const char *path);
 bool oche_chakra_open(struct oche_goal *goal, const char *path,
                       const struct oche_schedule_reading *reading, struct oche_schedule_file *about,

@@ -28,7 +28,7 @@
 #include "params/text_input.h"
 #include "sim/graph/schedule_file.h"
 
-#define HEAD_BYTES  256 /* in which a file says what it is */
+#define HEAD_BYTES  256 /* of a file, to find its format */
 #define MOST_BYTES  (256 * OCHE_INPUT_MIB)
 #define MOST_SIZE   (UINT64_C(1) << 44)
 #define MOST_NS     UINT64_C(1000000000000000)
@@ -57,7 +57,7 @@ struct layer {
 
 struct workload {
     struct oche_text_input input;
-    char *rest; /* of the line whose words are being taken */
+    char *rest; /* words of the current line that were not taken yet */
     uint64_t tensor, expert, stages, gpus;
     bool again; /* the policy has checkpoints */
     uint32_t *checkpoints, *initiates;
@@ -228,14 +228,14 @@ static char *next_word(struct workload *w)
     return word;
 }
 
-static bool take_number(struct workload *w, const char *what, uint64_t most, uint64_t *number)
+static bool take_number(struct workload *w, const char *name, uint64_t most, uint64_t *number)
 {
     char *word = next_word(w);
 
     if (word == NULL)
         return fail(w, "the file ends within layer %u of those that the second line says; %s",
-                    w->layer_count, what);
-    return to_number(w, what, word, most, number);
+                    w->layer_count, name);
+    return to_number(w, name, word, most, number);
 }
 
 /* Reads "ALLGATHER_EP": an operation and the GPUs that do it. */
@@ -359,7 +359,7 @@ static bool read_layers(struct workload *w)
     if (next_word(w) != NULL)
         return fail(w, "there is more behind the %u layers that the second line says",
                     w->layer_count);
-    w->input.line = 1; /* of what is found from here on */
+    w->input.line = 1; /* the errors from here on are about it */
     return check_checkpoints(w);
 }
 
@@ -372,10 +372,8 @@ struct writing {
     unsigned *others;             /* as struct oche_schedule_file has it */
     struct oche_goal_writer *out; /* NULL: operations are only counted */
     uint64_t most;                /* operations of a rank */
-    uint32_t members[GROUPS][2];  /* which part of `list` each group is: first, count */
-    uint32_t index[GROUPS];       /* of the rank in each group */
-    uint32_t *list;
-    uint32_t last; /* what the next operation waits for, or NONE */
+    uint32_t rank;
+    uint32_t last; /* the next operation waits for this one; or NONE */
     uint32_t tag;
 };
 
@@ -392,27 +390,17 @@ static uint32_t size_of(const struct workload *w, enum group group)
 }
 
 /*
- * Lists the groups of a rank. GPUs are numbered by their place in the tensor group first, then in
- * the expert group, then in that of expert data, then by stage.
+ * Returns the group's number of GPUs between neighbours. GPUs are numbered by their place in the
+ * tensor group first, then in the expert group, then in that of expert data, then by stage.
  */
-static void find_groups(struct writing *g, uint32_t rank)
+static uint32_t stride_of(const struct workload *w, enum group group)
 {
-    const struct workload *w = g->w;
-    const uint32_t strides[] = {[TENSOR] = 1,
-                                [DATA] = (uint32_t)w->tensor,
-                                [EXPERT] = (uint32_t)w->tensor,
-                                [EXPERT_DATA] = (uint32_t)(w->tensor * w->expert)};
-    uint32_t next = 0;
+    const uint64_t strides[] = {[TENSOR] = 1,
+                                [DATA] = w->tensor,
+                                [EXPERT] = w->tensor,
+                                [EXPERT_DATA] = w->tensor * w->expert};
 
-    for (unsigned i = 0; i < GROUPS; i++) {
-        const uint32_t count = size_of(w, (enum group)i), index = rank / strides[i] % count;
-
-        g->members[i][0] = next;
-        g->members[i][1] = count;
-        g->index[i] = index;
-        for (uint32_t k = 0; k < count; k++)
-            g->list[next++] = rank - index * strides[i] + k * strides[i];
-    }
+    return (uint32_t)strides[group];
 }
 
 static void calculate(struct writing *g, uint64_t ns, uint8_t cpu, uint32_t *after)
@@ -429,7 +417,7 @@ static void calculate(struct writing *g, uint64_t ns, uint8_t cpu, uint32_t *aft
     *after = number;
 }
 
-/* Adds a part of a layer; `waits`: what follows waits for its operation. */
+/* Adds a part of a layer; `waits`: the parts behind it wait for its operation. */
 static void add_part(struct writing *g, const struct layer *layer, enum pass pass, bool waits)
 {
     const struct part *part = &layer->parts[pass];
@@ -446,9 +434,11 @@ static void add_part(struct writing *g, const struct layer *layer, enum pass pas
         g->most++;
         return;
     }
+    const uint32_t stride = stride_of(g->w, part->group), index = g->rank / stride % count;
     const struct oche_collective_place place = {.writer = g->out,
-                                                .members = g->list + g->members[part->group][0],
-                                                .index = g->index[part->group],
+                                                .first_rank = g->rank - index * stride,
+                                                .stride = stride,
+                                                .index = index,
                                                 .first_tag = oche_schedule_tags(&g->tag, 0, &of),
                                                 .cpu = MESSAGE_CPU};
 
@@ -516,7 +506,6 @@ static bool write_all(struct workload *w, const struct oche_schedule_reading *re
 {
     const uint32_t gpus = (uint32_t)w->gpus;
     struct writing g = {.w = w, .reading = reading, .others = &about->others};
-    uint32_t room = 0;
     int file;
 
     if (!check_most(w, reading, &about->others))
@@ -524,17 +513,11 @@ static bool write_all(struct workload *w, const struct oche_schedule_reading *re
     g.out = oche_goal_write_begin(gpus, error);
     if (g.out == NULL)
         return false;
-    for (unsigned i = 0; i < GROUPS; i++)
-        room += size_of(w, (enum group)i);
-    g.list = malloc(room * sizeof(*g.list));
-    OCHE_GOT(g.list != NULL);
-    for (uint32_t rank = 0; rank < gpus; rank++) {
-        find_groups(&g, rank);
+    for (g.rank = 0; g.rank < gpus; g.rank++) {
         g.most = 0;
         add_layers(&g);
-        oche_goal_write_rank(g.out, rank);
+        oche_goal_write_rank(g.out, g.rank);
     }
-    free(g.list);
     file = oche_goal_write_end(g.out, error);
     return file >= 0 && oche_goal_adopt(goal, file, path, error);
 }

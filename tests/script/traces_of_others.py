@@ -174,7 +174,7 @@ HEAD = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: {} ep: {} pp: 
 
 
 def made_simai(seed):
-    """Draws a workload: its layers, the sizes of groups, the checkpoints and who initiates."""
+    """Draws a workload: layers, sizes of groups, checkpoints, and layers that initiate."""
     draws = goal.Draws(seed)
     tensor, expert, more, stages = (1 + draws.below(3) for _ in range(4))
     layers = []
@@ -335,7 +335,7 @@ def check_operations(folder):
 
 
 def check_nodes(folder):
-    """Computation on the GPU and the CPU, memory, messages, and what waits for what."""
+    """Computation on the GPU and the CPU, memory, messages, and dependencies."""
     size = 1000
     ranks = [[node(1, chakra.COMP, micros=10), node(2, chakra.COMP, micros=10, is_cpu_op=True),
               node(3, chakra.LOAD, micros=30), node(4, chakra.COMP, micros=5, data=[1]),
@@ -381,7 +381,7 @@ def check_groups(folder):
 
 
 REDUCE = coll(1, "all_reduce", 1000)
-# Traces of the ranks, and what the line must contain.
+# Traces of the ranks, and words that the line must contain.
 WRONG_TRACES = [
     ([b""], "x.0.et: is empty"),
     ([chakra.trace([REDUCE], "0.0.3")], "x.0.et: byte 0: schema 0.0.3 is not read"),

@@ -42,8 +42,8 @@ struct traces {
 /* ---- files ---- */
 
 /*
- * Returns what the files' names begin with, malloc'd, without ".RANK.et". NULL: the path is not
- * that of a trace. `rank`: the number in the path, or 0.
+ * Returns the common beginning of the files' names, malloc'd, without ".RANK.et". NULL: the path is
+ * not that of a trace. `rank`: the number in the path, or 0.
  */
 static char *prefix_of(const char *path, uint32_t *rank)
 {

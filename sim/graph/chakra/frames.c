@@ -30,7 +30,7 @@ void oche_chakra_frames_close(struct oche_chakra_frames *frames)
     free(frames->bytes);
 }
 
-static bool wrong(struct oche_chakra_frames *frames, const char *what, struct oche_error *error)
+static bool wrong(struct oche_chakra_frames *frames, const char *fault, struct oche_error *error)
 {
     int number;
     const char *text = gzerror(frames->file, &number);
@@ -39,7 +39,7 @@ static bool wrong(struct oche_chakra_frames *frames, const char *what, struct oc
         return oche_fail(error, "%s: byte %llu: gzip cannot go on: %s", frames->path,
                          (unsigned long long)frames->next, text);
     return oche_fail(error, "%s: byte %llu: %s", frames->path, (unsigned long long)frames->at,
-                     what);
+                     fault);
 }
 
 /* Reads the length of a message. */

@@ -33,13 +33,13 @@ struct group {
     uint32_t done, room;
     uint32_t first_rank; /* that did the first one: the lowest one, as ranks come in order */
     uint32_t *by;        /* by index: operations that this rank has done; NULL: none yet */
-    uint32_t rank;       /* whose index is `index`; or NONE */
-    uint32_t index;
+    uint32_t rank;       /* the rank that `index` is about; or NONE */
+    uint32_t index;      /* of that rank among the members; `count`: it is none of them */
 };
 
 #define NONE UINT32_MAX
 
-/* What a name means: for all ranks, or for the one whose trace says so. */
+/* The meaning of a name, for all ranks or for the rank that is being read. */
 struct name {
     const char *text; /* of the group */
     struct group *group;
@@ -344,7 +344,8 @@ static void add(struct oche_chakra_groups *groups, struct group *group, const st
 
 /*
  * Writes the bytes that the operation has as our algorithms count them. ASTRA-sim's comm_size of an
- * all_gather is what each rank gives. A barrier is an all_reduce of a byte for each rank.
+ * all_gather are the bytes that each rank gives. A barrier is an all_reduce of a byte for each
+ * rank.
  */
 static bool bytes_of(const struct oche_chakra_node *node, uint32_t ranks, uint64_t *bytes,
                      struct oche_error *reason)

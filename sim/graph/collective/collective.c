@@ -84,11 +84,15 @@ void oche_steps_wait(struct oche_steps *steps, uint32_t operation, uint32_t befo
 static uint32_t add_message(struct oche_steps *steps, enum oche_goal_type type, uint32_t peer,
                             uint64_t bytes, uint32_t tag, uint32_t after)
 {
-    const struct oche_goal_op op = {.type = (uint8_t)type,
-                                    .peer = steps->members == NULL ? peer : steps->members[peer],
-                                    .size = bytes,
-                                    .tag = steps->first_tag + tag,
-                                    .cpu = steps->cpu};
+    const struct oche_collective_place *place = steps->place;
+    struct oche_goal_op op = {.type = (uint8_t)type, .peer = peer, .size = bytes, .tag = tag};
+
+    if (place != NULL) {
+        op.peer = place->members != NULL ? place->members[peer]
+                                         : place->first_rank + peer * place->stride;
+        op.tag += place->first_tag;
+        op.cpu = place->cpu;
+    }
     const uint32_t number = add(steps, &op);
 
     oche_steps_wait(steps, number, after == OCHE_NO_STEP ? steps->begin : after);
@@ -130,9 +134,10 @@ static void add_steps(struct oche_steps *steps)
 /* Adds a repetition behind operation `before`. Returns the operation that ends it. */
 static uint32_t add_repetition(struct oche_steps *steps, uint32_t before)
 {
+    const uint8_t cpu = steps->place == NULL ? 0 : steps->place->cpu;
     const struct oche_goal_op compute = {
-        .type = OCHE_GOAL_CALC, .size = steps->of->compute_ns, .cpu = steps->cpu};
-    const struct oche_goal_op nothing = {.type = OCHE_GOAL_CALC, .cpu = steps->cpu};
+        .type = OCHE_GOAL_CALC, .size = steps->of->compute_ns, .cpu = cpu};
+    const struct oche_goal_op nothing = {.type = OCHE_GOAL_CALC, .cpu = cpu};
     uint32_t end;
 
     steps->begin = add(steps, &compute);
@@ -175,15 +180,12 @@ bool oche_collective_make(const struct oche_collective *collective, struct oche_
 {
     const uint32_t ranks = collective->ranks, repeat = collective->repeat;
     struct oche_steps steps = {.of = collective, .writer = oche_goal_write_begin(ranks, error)};
-    uint32_t *parents[2] = {NULL, NULL};
 
     if (steps.writer == NULL)
         return false;
     *begins = malloc((size_t)ranks * repeat * sizeof(**begins));
     *ends = malloc((size_t)ranks * repeat * sizeof(**ends));
     OCHE_GOT(*begins != NULL && *ends != NULL);
-    for (unsigned i = 0; i < 2; i++)
-        steps.parents[i] = parents[i] = oche_tree_parents(ranks, i);
     for (uint32_t rank = 0; rank < ranks; rank++) {
         uint32_t before = OCHE_NO_STEP;
 
@@ -198,8 +200,6 @@ bool oche_collective_make(const struct oche_collective *collective, struct oche_
         }
         oche_goal_write_rank(steps.writer, rank);
     }
-    free(parents[0]);
-    free(parents[1]);
     free(steps.awaited);
     const int file = oche_goal_write_end(steps.writer, error);
 
@@ -264,19 +264,11 @@ void oche_collective_add(const struct oche_collective *collective,
     struct oche_steps steps = {.of = &once,
                                .writer = place->writer,
                                .rank = place->index,
-                               .members = place->members,
-                               .first_tag = place->first_tag,
-                               .cpu = place->cpu,
+                               .place = place,
                                .first = oche_goal_write_count(place->writer)};
-    uint32_t *parents[2] = {NULL, NULL};
 
     once.compute_ns = 0;
-    if (once.algorithm == OCHE_TREE)
-        for (unsigned i = 0; i < 2; i++)
-            steps.parents[i] = parents[i] = oche_tree_parents(once.ranks, i);
     *end = add_repetition(&steps, OCHE_NO_STEP);
     *begin = steps.begin;
-    free(parents[0]);
-    free(parents[1]);
     free(steps.awaited);
 }

@@ -66,8 +66,10 @@ bool oche_collective_make(const struct oche_collective *collective, struct oche_
 /* Where a rank does its part of a collective operation. */
 struct oche_collective_place {
     struct oche_goal_writer *writer; /* within the rank's block */
-    const uint32_t *members;         /* the ranks, collective->ranks of them, by index */
-    uint32_t index;                  /* of this rank among them */
+    /* The ranks of the operation by index; NULL: first_rank + index * stride. */
+    const uint32_t *members;
+    uint32_t first_rank, stride;
+    uint32_t index;     /* of this rank among them */
     uint32_t first_tag; /* the operation has this one and those behind it for its messages */
     uint8_t cpu;        /* stream that its messages take */
 };

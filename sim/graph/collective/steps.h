@@ -18,14 +18,11 @@ struct oche_steps {
     struct oche_goal_writer *writer;
     uint32_t rank;
     uint32_t begin; /* the repetition's first operation */
-    /* Of an operation among others of its ranks (oche_collective_add); else NULL, 0, 0. */
-    const uint32_t *members;
-    uint32_t first_tag;
-    uint8_t cpu;
+    /* Of an operation among others of its ranks (oche_collective_add); else 0. */
+    const struct oche_collective_place *place;
     /* by operation of the rank from `first` on: another one of it waits for it; malloc'd */
     bool *awaited;
     uint32_t first, room;
-    const uint32_t *parents[2]; /* tree: by rank; OCHE_NO_STEP: the root */
 };
 
 /*
@@ -51,8 +48,5 @@ void oche_ring_steps(struct oche_steps *steps);
 void oche_tree_steps(struct oche_steps *steps);
 void oche_halving_doubling_steps(struct oche_steps *steps);
 void oche_direct_steps(struct oche_steps *steps);
-
-/* tree.c: returns the parents of all ranks in one of the two trees (malloc'd). */
-uint32_t *oche_tree_parents(uint32_t ranks, unsigned tree);
 
 #endif

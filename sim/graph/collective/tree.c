@@ -7,8 +7,6 @@
  * inside of the other. Chunks go up, summed with those of the children, and down again. For a
  * broadcast rank 0 gives both halves to the trees' roots, from where they go down.
  */
-#include <stdlib.h>
-
 #include "sim/graph/collective/steps.h"
 
 /* Returns the parent of node `at`, of 1 to `count` from left to right; 0: it is the root. */
@@ -34,17 +32,12 @@ static uint32_t rank_of(uint32_t node, uint32_t ranks, unsigned tree)
     return ranks % 2 == 0 ? ranks - node : (node + ranks - 2) % ranks;
 }
 
-uint32_t *oche_tree_parents(uint32_t ranks, unsigned tree)
+/* Returns a rank's parent; OCHE_NO_STEP: it is the root. */
+static uint32_t parent_rank(uint32_t rank, uint32_t ranks, unsigned tree)
 {
-    uint32_t *parents = malloc(ranks * sizeof(*parents));
+    const uint32_t parent = parent_of(node_of(rank, ranks, tree), ranks);
 
-    OCHE_GOT(parents != NULL);
-    for (uint32_t i = 0; i < ranks; i++) {
-        const uint32_t parent = parent_of(node_of(i, ranks, tree), ranks);
-
-        parents[i] = parent == 0 ? OCHE_NO_STEP : rank_of(parent, ranks, tree);
-    }
-    return parents;
+    return parent == 0 ? OCHE_NO_STEP : rank_of(parent, ranks, tree);
 }
 
 /* A rank's place in a tree. */
@@ -59,7 +52,7 @@ static struct place place_of(const struct oche_steps *steps, unsigned tree)
 {
     const uint32_t ranks = steps->of->ranks, node = node_of(steps->rank, ranks, tree);
     uint32_t below = (node & -node) / 2;
-    struct place place = {.parent = steps->parents[tree][steps->rank]};
+    struct place place = {.parent = parent_rank(steps->rank, ranks, tree)};
 
     if (below == 0)
         return place;
@@ -114,10 +107,10 @@ static uint32_t add_to_root(struct oche_steps *steps, uint32_t root, uint64_t by
 
 static uint32_t root_of(const struct oche_steps *steps, unsigned tree)
 {
-    uint32_t rank = 0;
+    uint32_t rank = 0, parent;
 
-    while (steps->parents[tree][rank] != OCHE_NO_STEP)
-        rank = steps->parents[tree][rank];
+    while ((parent = parent_rank(rank, steps->of->ranks, tree)) != OCHE_NO_STEP)
+        rank = parent;
     return rank;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of other programs as schedules: the formats are told apart, operations and what waits for
- * them are as the file says, and collective operations have tags of their own.
+ * Files of other programs as schedules: formats are found, operations and dependencies are as the
+ * file says, and collective operations have tags of their own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,7 +160,7 @@ static void remarks(void **state)
     assert_int_equal(strlen(about.remark), OCHE_SCHEDULE_REMARK_BYTES - 1);
 }
 
-/* What an algorithm cannot do is done by another one, which the remark says. */
+/* An operation that the algorithm cannot do is done by another one; the remark says so. */
 static void others(void **state)
 {
     struct oche_schedule_reading reading = usual();
