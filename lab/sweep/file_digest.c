@@ -3,9 +3,11 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "params/input_file.h"
+#include "sim/graph/schedule_file.h"
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -26,17 +28,10 @@ static void mix(uint64_t *hash, const char *bytes, size_t count)
         *hash = (*hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
 }
 
-bool oche_file_digest(const char *path, uint64_t *hash)
+static bool mix_file(uint64_t *hash, const char *path)
 {
-    const struct oche_input_file *pipe = oche_input_of_pipe(path);
     char bytes[4096];
     size_t count;
-
-    *hash = UINT64_C(0xcbf29ce484222325);
-    if (pipe != NULL) {
-        mix(hash, pipe->text, pipe->bytes);
-        return true;
-    }
     FILE *in = oche_input_is_regular(path) ? fopen(path, "rb") : NULL;
 
     if (in == NULL)
@@ -47,4 +42,29 @@ bool oche_file_digest(const char *path, uint64_t *hash)
 
     fclose(in);
     return ok;
+}
+
+/* Mixes the files of all ranks. */
+static bool mix_traces(uint64_t *hash, const char *path)
+{
+    bool good = true;
+    char *file;
+
+    for (uint32_t rank = 0; good && (file = oche_chakra_file(path, rank)) != NULL; rank++) {
+        good = mix_file(hash, file);
+        free(file);
+    }
+    return good;
+}
+
+bool oche_file_digest(const char *path, uint64_t *hash)
+{
+    const struct oche_input_file *pipe = oche_input_of_pipe(path);
+
+    *hash = UINT64_C(0xcbf29ce484222325);
+    if (pipe != NULL) {
+        mix(hash, pipe->text, pipe->bytes);
+        return true;
+    }
+    return oche_chakra_is_trace(path) ? mix_traces(hash, path) : mix_file(hash, path);
 }

@@ -12,7 +12,10 @@
  */
 bool oche_names_file(const char *key);
 
-/* Computes FNV-1a over the file's content. Returns false if it is not a readable file. */
+/*
+ * Computes FNV-1a over the file's content; of a trace of Chakra, over the files of all ranks.
+ * Returns false if it is not a readable file.
+ */
 bool oche_file_digest(const char *path, uint64_t *hash);
 
 #endif

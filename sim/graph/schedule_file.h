@@ -111,6 +111,8 @@ bool oche_htsim_open_matrix(struct oche_goal *goal, const char *path,
 /* chakra/: execution traces (.et). The path is one of its files, or the beginning of their names.
  */
 bool oche_chakra_is_trace(const char *path);
+/* Returns the path of the file of rank `rank` (malloc'd), or NULL if there is none. */
+char *oche_chakra_file(const char *path, uint32_t rank);
 bool oche_chakra_open(struct oche_goal *goal, const char *path,
                       const struct oche_schedule_reading *reading, struct oche_schedule_file *about,
                       struct oche_error *error);

@@ -437,6 +437,22 @@ WRONG_GROUPS = [
 ]
 
 
+def check_sweep(folder):
+    """A sweep does not go on when the trace of any rank has changed."""
+    path = chakra.write(folder, "sweep", [[coll(0, "all_reduce", 1000)]] * 2)
+    scenario = write(folder, "s.yaml", "topology: {type: star, hosts: 2}\n"
+                     f"workload: {{type: schedule, file: {path}}}\n")
+    sweep = lambda: run_program(OCHE, "sweep", scenario, "--vary", "workload.chunks=1,2", "-o",
+                                folder + "/sweep", timeout=60)
+    for _ in range(2):
+        done = sweep()
+        must(done.returncode == 0, done.stderr)
+    with open(folder + "/sweep.1.et", "ab") as file:
+        file.write(chakra.field(0, b"")[1:])  # a length of 0: the end of a trace
+    done = sweep()
+    check(done.returncode == 2 and "another content of the files" in done.stderr, done.stderr)
+
+
 # ---- wrong files ----
 
 def check_refused(folder, name, words, *options):
@@ -495,6 +511,7 @@ def main():
         check_operations(folder)
         check_nodes(folder)
         check_groups(folder)
+        check_sweep(folder)
         check_wrong(folder)
         check_options(folder)
     path = os.path.join(SOURCE, "scenarios", "graphs", "pipeline.jsonl")

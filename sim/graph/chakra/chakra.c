@@ -84,6 +84,21 @@ bool oche_chakra_is_trace(const char *path)
     return prefix != NULL;
 }
 
+char *oche_chakra_file(const char *path, uint32_t rank)
+{
+    uint32_t named;
+    char *prefix = prefix_of(path, &named), *file = NULL;
+
+    if (prefix == NULL)
+        return NULL;
+    OCHE_GOT(asprintf(&file, "%s.%u" ENDING, prefix, rank) > 0);
+    free(prefix);
+    if (oche_input_is_regular(file))
+        return file;
+    free(file);
+    return NULL;
+}
+
 /* Returns the rank of a file "BASE.RANK.et", or UINT32_MAX. */
 static uint32_t rank_of(const char *name, const char *base)
 {
