@@ -472,6 +472,25 @@ static bool take_line(struct lines *lines, struct json_tokener *tokener, const c
     return good;
 }
 
+/* Takes a line, unless it is empty or a comment. */
+static bool read_line(struct lines *lines, struct json_tokener *tokener, const char *text,
+                      size_t length)
+{
+    const char *begin = lines->line == 1 ? oche_schedule_behind_mark(text) : text;
+
+    begin += strspn(begin, " \t\r\n");
+    length -= (size_t)(begin - text);
+    while (length > 0 && strchr(" \t\r\n", begin[length - 1]) != NULL && begin[length - 1] != '\0')
+        length--;
+    if (length == 0 || *begin == '#')
+        return true;
+    if (length > INT32_MAX / 2)
+        return fail(lines, "the line has more than a gigabyte");
+    if (lines->item_count >= oche_schedule_most(lines->reading))
+        return fail(lines, "more than %" PRIu64 " operations", oche_schedule_most(lines->reading));
+    return take_line(lines, tokener, begin, length);
+}
+
 static bool read_lines(struct lines *lines, FILE *file)
 {
     struct json_tokener *tokener = json_tokener_new_ex(MOST_DEPTH);
@@ -484,17 +503,7 @@ static bool read_lines(struct lines *lines, FILE *file)
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
     while (good && (length = getline(&text, &room, file)) > 0) {
         lines->line++;
-        while (length > 0 && strchr(" \t\r\n", text[length - 1]) != NULL && text[length - 1] != 0)
-            length--;
-        if (length == 0 || text[0] == '#')
-            continue;
-        if (length > INT32_MAX / 2)
-            good = fail(lines, "the line has more than a gigabyte");
-        else if (lines->item_count >= oche_schedule_most(lines->reading))
-            good =
-                fail(lines, "more than %" PRIu64 " operations", oche_schedule_most(lines->reading));
-        else
-            good = take_line(lines, tokener, text, (size_t)length);
+        good = read_line(lines, tokener, text, (size_t)length);
     }
     if (good && ferror(file))
         good = fail(lines, "cannot be read on: %s", strerror(errno));
@@ -666,9 +675,11 @@ static bool write_all(struct lines *lines, struct oche_goal *goal)
 
 bool oche_json_lines_is_one(const char *path)
 {
-    char head[HEAD_BYTES + 1], *at = head;
+    char head[HEAD_BYTES + 1];
+    const char *at;
 
     head[oche_input_head(path, head, HEAD_BYTES)] = '\0';
+    at = oche_schedule_behind_mark(head);
     for (;;) {
         at += strspn(at, " \t\r\n");
         if (*at != '#')

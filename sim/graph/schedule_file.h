@@ -6,6 +6,8 @@
 #ifndef OCHE_SIM_GRAPH_SCHEDULE_FILE_H
 #define OCHE_SIM_GRAPH_SCHEDULE_FILE_H
 
+#include <string.h>
+
 #include "core/param.h"
 #include "sim/graph/collective/collective.h"
 #include "sim/graph/goal.h"
@@ -73,6 +75,12 @@ bool oche_schedule_open(struct oche_goal *goal, const char *path,
                         struct oche_schedule_file *about, struct oche_error *error);
 
 /* ---- for the formats ---- */
+
+/* Returns the text behind a byte-order mark of UTF-8, if it has one. */
+static inline const char *oche_schedule_behind_mark(const char *text)
+{
+    return strncmp(text, "\xef\xbb\xbf", 3) == 0 ? text + 3 : text;
+}
 
 /*
  * Adds to the remark, behind "; " if there is something before it. A remark that does not fit is

@@ -87,12 +87,14 @@ static const char *const policies[] = {"HYBRID_TRANSFORMER_FWD_IN_BCKWD",
 bool oche_simai_is_workload(const char *path)
 {
     char head[HEAD_BYTES + 1];
+    const char *word;
     size_t length;
 
     head[oche_input_head(path, head, HEAD_BYTES)] = '\0';
-    length = strcspn(head, " \t\r\n");
+    word = oche_schedule_behind_mark(head);
+    length = strcspn(word, " \t\r\n");
     for (size_t i = 0; i < OCHE_COUNT_OF(policies); i++)
-        if (length == strlen(policies[i]) && strncmp(head, policies[i], length) == 0)
+        if (length == strlen(policies[i]) && strncmp(word, policies[i], length) == 0)
             return true;
     return false;
 }

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 
+import chakra
 from checks import failures, report, run_program
 
 OCHE = os.environ["OCHE"]
@@ -27,6 +28,7 @@ RIGHT = {
     "routes.file": "spine0 leaf1 leaf1\n",
     "workload.file": "src,dst,bytes,start\n0,1,10KB,0\n",
     "workload.cdf_file": "1000 0\n2000 100\n",
+    "workload.groups_file": '{"0": [0, 1]}',
 }
 
 
@@ -35,6 +37,7 @@ def arguments(where, path):
     sets = {"topology.file": ["topology={type: from_file}"],
             "routes.file": ["topology={type: leaf_spine}"],
             "workload.file": ["workload={type: from_file}"],
+            "workload.groups_file": ["workload={type: schedule, file: x.0.et}"],
             "workload.cdf_file": ["duration=100us", "workload={type: poisson_cdf, load: 10%}"]}
     if where == "scenario":
         return [path]
@@ -164,6 +167,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "s.yaml"), "w", encoding="utf-8") as file:
             file.write(SCENARIO)
+        chakra.write(folder, "x", [[]] * 2)
         wrong = make_files(folder)
         texts = {"utf16": "0 0\n".encode("utf-16"), "nul": b"a\n0\0 1\n"}
         for name, content in texts.items():
@@ -173,14 +177,15 @@ def main():
             jobs = [pool.submit(refused, folder, where, path, said)
                     for where in RIGHT for path, said in wrong if said]
             jobs += [pool.submit(refused, folder, where, name, said)
-                     for where in RIGHT
+                     for where in RIGHT if where != "workload.groups_file"  # which is JSON
                      for name, said in (("utf16", "utf16:1: is UTF-16; save "),
                                         ("nul", "nul:1: not YAML: control characters"
                                          if where == "scenario" else "nul:2: has a NUL byte"))]
             jobs += [pool.submit(piped, folder, where, number)
                      for number, where in enumerate(RIGHT)]
             jobs += [pool.submit(endless, folder, where)
-                     for where in ("scenario", "workload.cdf_file", "topology.file")]
+                     for where in ("scenario", "workload.cdf_file", "topology.file",
+                                   "workload.groups_file")]
             jobs.append(pool.submit(capture, folder))
             jobs.append(pool.submit(named, folder))
             for job in jobs:

@@ -60,7 +60,9 @@ static void formats(void **state)
     } files[] = {{"num_ranks 1\nrank 0 {\ncalc 5\n}\n", "GOAL"},
                  {"Nodes 2\nConnections 1\n0->1 start 0 size 5\n", "htsim's connection matrix"},
                  {SIMAI, "SimAI's workload"},
-                 {"\n# a comment\n" LINES, "JSON lines"}};
+                 {"\xef\xbb\xbf" SIMAI, "SimAI's workload"},
+                 {"\n  # a comment\n" LINES, "JSON lines"},
+                 {"\xef\xbb\xbf\r\n " LINES, "JSON lines"}};
     struct oche_schedule_file about;
 
     (void)state;
