@@ -37,6 +37,17 @@ struct reader {
 
 /* ---- one flow ---- */
 
+/* Finds a host by its number in the topology's file, which its name has. */
+static bool parse_node(struct reader *reader, const char *column, uint64_t number, uint32_t *host)
+{
+    char name[OCHE_TOPOLOGY_NAME_BYTES];
+
+    snprintf(name, sizeof(name), "host%llu", (unsigned long long)number);
+    return oche_host_names_find(&reader->names, name, host) ||
+           fail(reader, "%s: node %llu is no host of the topology's file", column,
+                (unsigned long long)number);
+}
+
 static bool parse_host(struct reader *reader, const char *column, const char *text, uint32_t *host)
 {
     uint64_t number;
@@ -45,6 +56,8 @@ static bool parse_host(struct reader *reader, const char *column, const char *te
         return oche_host_names_find(&reader->names, text, host) ||
                fail(reader, "%s: \"%.40s\" is no host; a number, or a name as in tables", column,
                     text);
+    if (reader->facts->topology != NULL && reader->facts->topology->numbered_by_name)
+        return parse_node(reader, column, number, host);
     if (number >= reader->facts->host_count)
         return fail(reader, "%s: there is no host %.40s; 0 to %u", column, text,
                     reader->facts->host_count - 1);

@@ -19,6 +19,6 @@ bool oche_file_link(struct oche_statements *file, struct oche_topology *topology
 
 /* hpcc_topology.c: reads the rest of a file whose first line begins with a number, as HPCC's do. */
 bool oche_hpcc_topology_read(struct oche_statements *file, struct oche_topology *topology,
-                             uint32_t *links);
+                             uint32_t *links, bool *more);
 
 #endif

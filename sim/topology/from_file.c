@@ -316,9 +316,10 @@ static bool begins_with_number(struct oche_statements *file)
 static bool read_lines(struct oche_statements *file, struct oche_topology *topology)
 {
     uint32_t links;
+    bool more = false;
     char path[101];
 
-    if (!(begins_with_number(file) ? oche_hpcc_topology_read(file, topology, &links)
+    if (!(begins_with_number(file) ? oche_hpcc_topology_read(file, topology, &links, &more)
                                    : read_statements(file, topology, &links)))
         return false;
     if (!oche_topology_finish(topology, file->error) || !is_connected(file, topology) ||
@@ -327,8 +328,9 @@ static bool read_lines(struct oche_statements *file, struct oche_topology *topol
     settle(topology);
     oche_printable(file->path, path, sizeof(path));
     snprintf(topology->summary, sizeof(topology->summary),
-             "from_file: %u hosts, %u switches, %u links from %s", topology->host_count,
-             topology->switch_count, links, path);
+             "from_file: %u hosts, %u switches, %u links from %s%s", topology->host_count,
+             topology->switch_count, links, path,
+             more ? ", whose first line says so; what follows them is not read" : "");
     return true;
 }
 

@@ -7,14 +7,16 @@
  *     ID …                        of each switch
  *     SRC DST 100Gbps 1000ns 0    each link; the last number is a rate of loss
  *
- * Nodes that are no switches are hosts. As lists of flows name nodes by number, hosts must have the
- * lowest numbers, as they have in the files that these programs come with.
+ * Nodes that are no switches are hosts. A node's name has its number in the file: host7, switch8.
+ * If hosts have the lowest numbers, these are their numbers here, too; else lists of flows find
+ * hosts by their names (struct oche_topology.numbered_by_name).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/topology/file_links.h"
+#include "sim/topology/ns3_rate.h"
 
 #define WORDS_HPCC       3
 #define WORDS_DATACENTER 4
@@ -23,7 +25,8 @@
 /* The words of a file, over all its lines. */
 struct words {
     struct oche_statements *file;
-    char *rest; /* of the line; NULL: the next one comes */
+    char *rest;            /* of the line; NULL: the next one comes */
+    const uint32_t *place; /* of each node of the file, among the nodes of the topology */
 };
 
 static const char *next_word(struct words *words)
@@ -81,38 +84,33 @@ static bool read_head(struct oche_statements *file, struct head *head)
                      &head->links);
 }
 
-/* Reads the numbers of the switches, which must be those above all hosts. */
-static bool read_switches(struct words *words, const struct head *head, bool *seen)
+/* Reads the numbers of the switches, and marks them. */
+static bool read_switches(struct words *words, const struct head *head, bool *is_switch)
 {
-    const uint32_t hosts = head->nodes - head->switches;
-
     for (uint32_t i = 0; i < head->switches; i++) {
         uint32_t number = 0;
 
         if (!to_number(words->file, next_word(words), "node", head->nodes - 1, &number))
             return false;
-        if (number < hosts)
-            return oche_statements_fail(words->file,
-                                        "node %u is a switch; with %u hosts, nodes 0 to %u are "
-                                        "hosts here: renumber them",
-                                        number, hosts, hosts - 1);
-        if (seen[number])
+        if (is_switch[number])
             return oche_statements_fail(words->file, "node %u is in the list of switches twice",
                                         number);
-        seen[number] = true;
+        is_switch[number] = true;
     }
     return true;
 }
 
-static void name_nodes(struct oche_topology *topology)
+/* Gives the nodes names and places: hosts first, each kind in the order of its numbers. */
+static void name_nodes(struct oche_topology *topology, const bool *is_switch, uint32_t *place)
 {
     const uint32_t nodes = oche_topology_nodes(topology);
+    uint32_t hosts = 0, switches = topology->host_count;
 
     for (uint32_t i = 0; i < nodes; i++) {
-        const bool host = i < topology->host_count;
-
-        oche_topology_name(topology, i, host ? OCHE_NODE_HOST : OCHE_TIER_BY_LINKS, OCHE_NO_POD,
-                           host ? "host" : "switch", i);
+        place[i] = is_switch[i] ? switches++ : hosts++;
+        topology->numbered_by_name |= place[i] != i;
+        oche_topology_name(topology, place[i], is_switch[i] ? OCHE_TIER_BY_LINKS : OCHE_NODE_HOST,
+                           OCHE_NO_POD, is_switch[i] ? "switch" : "host", i);
     }
 }
 
@@ -122,13 +120,17 @@ static bool read_link(struct words *words, struct oche_topology *topology)
     const char *rate, *delay, *loss;
     char rate_text[40], delay_text[40];
     uint32_t a = 0, b = 0;
+    uint64_t rate_bps;
     double lost;
 
     if (!to_number(words->file, next_word(words), "node", nodes - 1, &a) ||
         !to_number(words->file, next_word(words), "node", nodes - 1, &b))
         return false;
     rate = next_word(words);
-    snprintf(rate_text, sizeof(rate_text), "%s", rate != NULL ? rate : "");
+    if (rate != NULL && oche_ns3_rate(rate, &rate_bps))
+        snprintf(rate_text, sizeof(rate_text), "%llubps", (unsigned long long)rate_bps);
+    else
+        snprintf(rate_text, sizeof(rate_text), "%s", rate != NULL ? rate : "");
     delay = next_word(words);
     snprintf(delay_text, sizeof(delay_text), "%s", delay != NULL ? delay : "");
     loss = next_word(words);
@@ -140,15 +142,28 @@ static bool read_link(struct words *words, struct oche_topology *topology)
                                     "a loss of %.40s; 0 would be right here: set it in the "
                                     "scenario, in `loss`",
                                     loss);
-    return oche_file_link(words->file, topology, a, b, rate_text, delay_text);
+    return oche_file_link(words->file, topology, words->place[a], words->place[b], rate_text,
+                          delay_text);
+}
+
+/* Reads the links. *more is true if something follows them, which those programs do not read. */
+static bool read_links(struct words *words, struct oche_topology *topology, uint32_t links,
+                       bool *more)
+{
+    for (uint32_t i = 0; i < links; i++)
+        if (!read_link(words, topology))
+            return false;
+    *more = next_word(words) != NULL;
+    return true;
 }
 
 bool oche_hpcc_topology_read(struct oche_statements *file, struct oche_topology *topology,
-                             uint32_t *links)
+                             uint32_t *links, bool *more)
 {
     struct words words = {.file = file};
     struct head head = {.nodes = 0};
-    bool *seen, good;
+    uint32_t *place;
+    bool *is_switch, good;
 
     if (!read_head(file, &head))
         return false;
@@ -157,21 +172,19 @@ bool oche_hpcc_topology_read(struct oche_statements *file, struct oche_topology 
                                     "%u nodes and %u switches; at least two hosts and a "
                                     "switch would be right",
                                     head.nodes, head.switches);
-    seen = calloc(head.nodes, sizeof(*seen));
-    OCHE_GOT(seen != NULL);
-    good = read_switches(&words, &head, seen) &&
+    is_switch = calloc(head.nodes, sizeof(*is_switch));
+    place = calloc(head.nodes, sizeof(*place));
+    OCHE_GOT(is_switch != NULL && place != NULL);
+    words.place = place;
+    good = read_switches(&words, &head, is_switch) &&
            oche_topology_begin(topology, head.nodes - head.switches, head.switches, head.links,
                                file->error);
-    free(seen);
-    if (!good)
-        return false;
-    name_nodes(topology);
-    for (uint32_t i = 0; i < head.links; i++)
-        if (!read_link(&words, topology))
-            return false;
-    if (next_word(&words) != NULL)
-        return oche_statements_fail(file, "more than the %u links that the first line says",
-                                    head.links);
+    if (good) {
+        name_nodes(topology, is_switch, place);
+        good = read_links(&words, topology, head.links, more);
+    }
+    free(is_switch);
+    free(place);
     *links = head.links;
-    return true;
+    return good;
 }

@@ -63,6 +63,11 @@ struct oche_topology {
      * place in this order. NULL: nodes are numbered in this order, as in all types but from_file.
      */
     uint32_t *by_name;
+    /*
+     * True if a list of flows numbers hosts as their names do: 7 is host7, whatever its place. It
+     * is so in ns-3's files if switches have numbers below those of hosts.
+     */
+    bool numbered_by_name;
     char summary[256]; /* one line for users: counts and oversubscription */
 };
 

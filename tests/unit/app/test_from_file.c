@@ -15,7 +15,7 @@ static struct oche_flow_list list;
 
 /* Four of the 128 hosts have names. */
 static struct oche_topology_node nodes[130];
-static const struct oche_topology topology = {.host_count = 128, .switch_count = 2, .nodes = nodes};
+static struct oche_topology topology = {.host_count = 128, .switch_count = 2, .nodes = nodes};
 
 static void name_nodes(void)
 {
@@ -73,6 +73,20 @@ static void reads_the_generators_format(void **state)
     expect_flow(0, 127, 5, 60000, 0);
     expect_flow(1, 0, 1, 1, 12345 * OCHE_NS);
     expect_flow(2, 3, 4, UINT64_C(1) << 40, 9999999999);
+}
+
+/* In a topology of ns-3 whose switches come first, a number is that of a host's name. */
+static void finds_hosts_by_the_number_in_their_names(void **state)
+{
+    (void)state;
+    strcpy(nodes[7].name, "host200");
+    topology.numbered_by_name = true;
+    assert_true(read_text("1\n200 5 3 100 1000 0\n", 0));
+    expect_flow(0, 7, 5, 1000, 0);
+    assert_false(read_text("1\n5 7 3 100 1000 0\n", 0));
+    assert_non_null(strstr(error.text, ":2: dst: node 7 is no host of the topology's file"));
+    topology.numbered_by_name = false;
+    strcpy(nodes[7].name, "host7");
 }
 
 static void reads_csv(void **state)
@@ -324,6 +338,7 @@ int main(void)
         cmocka_unit_test(reads_conweaves_format),
         cmocka_unit_test(the_count_rules),
         cmocka_unit_test(reads_dialects),
+        cmocka_unit_test(finds_hosts_by_the_number_in_their_names),
         cmocka_unit_test(reads_csv),
         cmocka_unit_test(reads_names),
         cmocka_unit_test(reads_spreadsheets),

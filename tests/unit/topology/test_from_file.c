@@ -87,8 +87,6 @@ static void test_hpcc(void **state)
         "and local_rate");
     assert_file_error("3 2 1\n1 2\n", ":1: 3 nodes and 2 switches; at least two hosts and a switch "
                                       "would be right");
-    assert_file_error("4 1 3\n0\n", ":2: node 0 is a switch; with 3 hosts, nodes 0 to 2 are hosts "
-                                    "here: renumber them");
     assert_file_error("4 2 3\n3 3\n", ":2: node 3 is in the list of switches twice");
     assert_file_error("4 1 3\n4\n", ":2: \"4\" is no node; a whole number, at most 3");
     assert_file_error("4 1 3\n", ":1: ends where node should be");
@@ -100,8 +98,33 @@ static void test_hpcc(void **state)
         ":3: a loss of 0.5; 0 would be right here: set it in the scenario, in `loss`");
     assert_file_error("3 1 2\n2\n0 2 1Gbps 1us 0\n0 2 1Gbps 1us 0\n",
                       ":4: link: host host0 has a link already; a host has one");
-    assert_file_error("3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n0 1 1 1 0\n",
-                      ":5: more than the 2 links that the first line says");
+}
+
+/* Switches may have numbers below those of hosts, and rates the units of ns-3. */
+static void test_numbers_of_hpcc(void **state)
+{
+    struct oche_topology t;
+
+    (void)state;
+    write_file("5 2 4\n0 2\n1 0 25000000000.0 1us 0\n3 0 100Gb/s 1us 0\n4 2 12.5GB/s 1us 0\n"
+               "0 2 400Gbps 1us 0\n\n0 255 25Gbps 1us 0\nFirst line: what it is\n");
+    t = built("from_file", SET({.name = "file", .text = path}));
+    assert_int_equal(t.host_count, 3);
+    assert_true(t.numbered_by_name);
+    assert_string_equal(t.nodes[0].name, "host1");
+    assert_string_equal(t.nodes[2].name, "host4");
+    assert_string_equal(t.nodes[3].name, "switch0");
+    assert_string_equal(t.nodes[4].name, "switch2");
+    assert_int_equal(t.links[0].rate_bps, 25 * OCHE_GBPS);
+    assert_int_equal(t.links[1].rate_bps, 100 * OCHE_GBPS);
+    assert_int_equal(t.links[2].rate_bps, 100 * OCHE_GBPS);
+    assert_int_equal(t.links[2].a, 2);
+    assert_non_null(strstr(t.summary, "whose first line says so; what follows them is not read"));
+    oche_topology_free(&t);
+    write_file("3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n");
+    t = built("from_file", SET({.name = "file", .text = path}));
+    assert_false(t.numbered_by_name);
+    oche_topology_free(&t);
 }
 
 static void test_reads(void **state)
@@ -258,10 +281,10 @@ static void test_noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads),  cmocka_unit_test(test_dialects),
-        cmocka_unit_test(test_hpcc),   cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_values), cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_numbers_of_hpcc), cmocka_unit_test(test_reads),
+        cmocka_unit_test(test_dialects),        cmocka_unit_test(test_hpcc),
+        cmocka_unit_test(test_errors),          cmocka_unit_test(test_values),
+        cmocka_unit_test(test_missing),         cmocka_unit_test(test_noise),
     };
     int fd = mkstemp(path), failed;
 
