@@ -2,17 +2,20 @@
 /* RED marking. The header says which rules are the paper's and which are ours. */
 #include "fabric/ecn.h"
 
-#define KMIN_US               8
-#define KMAX_US               32
 #define LEAST_KMIN            5000 /* the paper's kmin, at 40 Gbit/s */
 #define LEAST_KMAX            20000
+#define MOST_BYTES            UINT64_C(0x7fffffff)
 #define BPS_FOR_ONE_BYTE_A_US (8 * UINT64_C(1000000))
 
-static uint64_t bytes_in_us(uint64_t rate_bps, uint64_t us, uint64_t least)
+/* Returns the bytes that the port sends in that time, but not less than `least`. */
+static uint64_t bytes_in(uint64_t rate_bps, oche_time time, uint64_t least)
 {
-    uint64_t bytes = rate_bps / BPS_FOR_ONE_BYTE_A_US * us;
+    const unsigned __int128 bytes =
+        (unsigned __int128)(rate_bps / BPS_FOR_ONE_BYTE_A_US) * time / OCHE_US;
 
-    return bytes > least ? bytes : least;
+    if (bytes > MOST_BYTES)
+        return MOST_BYTES;
+    return bytes > least ? (uint64_t)bytes : least;
 }
 
 struct oche_red_ramp oche_red_ramp(const struct oche_switch_params *params, uint64_t rate_bps)
@@ -22,11 +25,11 @@ struct oche_red_ramp oche_red_ramp(const struct oche_switch_params *params, uint
     if (!params->ecn)
         return (struct oche_red_ramp){.kmin = UINT64_MAX, .kmax = UINT64_MAX};
     if (params->kmin_bytes == OCHE_NEVER) {
-        ramp.kmin = bytes_in_us(rate_bps, KMIN_US, LEAST_KMIN);
+        ramp.kmin = bytes_in(rate_bps, params->kmin_time, LEAST_KMIN);
         ramp.kmin = ramp.kmin < params->kmax_bytes ? ramp.kmin : params->kmax_bytes;
     }
     if (params->kmax_bytes == OCHE_NEVER) {
-        ramp.kmax = bytes_in_us(rate_bps, KMAX_US, LEAST_KMAX);
+        ramp.kmax = bytes_in(rate_bps, params->kmax_time, LEAST_KMAX);
         ramp.kmax = ramp.kmax > ramp.kmin ? ramp.kmax : ramp.kmin;
     }
     if (ramp.kmax > ramp.kmin)

@@ -24,8 +24,8 @@ struct oche_red_ramp {
 };
 
 /*
- * Returns the thresholds of a port of `rate_bps`. `auto` is the same delay at every rate: 8 us of
- * the line for kmin, 32 us for kmax, but not less than a few packets (dcqcn.md#deployed); the one
+ * Returns the thresholds of a port of `rate_bps`. `auto` is the same delay at every rate:
+ * kmin_time and kmax_time of the line, but not less than a few packets (dcqcn.md#deployed); the one
  * that is `auto` gives way to the one that is not.
  */
 struct oche_red_ramp oche_red_ramp(const struct oche_switch_params *params, uint64_t rate_bps);

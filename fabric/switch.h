@@ -56,6 +56,7 @@ struct oche_switch_params {
     uint64_t port_buffer_bytes;
     bool ecn;
     uint64_t kmin_bytes, kmax_bytes; /* OCHE_NEVER: by each port's rate */
+    oche_time kmin_time, kmax_time;  /* at a port's rate, where the above are OCHE_NEVER */
     double pmax;
     uint32_t ecn_at;        /* enum oche_ecn_point */
     const char *mechanisms; /* names separated by commas (fabric/registry.h), which the driver looks

@@ -76,12 +76,22 @@ static const struct oche_param params[] = {
     {OCHE_PARAM_AS("kmin", struct oche_switch_params, kmin_bytes),
      OCHE_IS_BYTES(5000, 0, MAX_BUFFER), .automatic = true, .needs = "ecn,@red",
      .where = "dcqcn.md#parameters",
-     .help = "no marks up to this queue; auto: 1KB for each Gbps of the port's rate, at least 5KB"},
+     .help =
+         "no marks up to this queue; auto: by kmin_time, so 1KB for each Gbps of the port's rate, "
+         "at least 5KB"},
     {OCHE_PARAM_AS("kmax", struct oche_switch_params, kmax_bytes),
      OCHE_IS_BYTES(200000, 0, MAX_BUFFER), .automatic = true, .needs = "ecn,@red",
      .where = "dcqcn.md#parameters",
-     .help = "every packet is marked above this queue; auto: 4KB for each Gbps, at least 20KB and "
-             "kmin"},
+     .help =
+         "every packet is marked above this queue; auto: by kmax_time, so 4KB for each Gbps, at "
+         "least 20KB and kmin"},
+    {OCHE_PARAM(struct oche_switch_params, kmin_time), OCHE_IS_TIME(8 * OCHE_US, 0, OCHE_SEC),
+     .needs = "ecn,@red,@kmin_auto", .where = "dcqcn.md#deployed",
+     .help = "kmin: auto is what the port sends in this time, at least 5KB; HPCC's simulator has "
+             "32us"},
+    {OCHE_PARAM(struct oche_switch_params, kmax_time), OCHE_IS_TIME(32 * OCHE_US, 0, OCHE_SEC),
+     .needs = "ecn,@red,@kmax_auto", .where = "dcqcn.md#deployed",
+     .help = "kmax: auto is what the port sends in this time, at least 20KB and kmin"},
     {OCHE_PARAM(struct oche_switch_params, pmax), OCHE_IS_REAL(0.01, 0, 1), .needs = "ecn,@red",
      .where = "dcqcn.md#parameters", .help = "probability of a mark at kmax"},
     {OCHE_PARAM(struct oche_switch_params, ecn_at), OCHE_IS_CHOICE(OCHE_ECN_AT_DEQUEUE, ecn_points),

@@ -152,12 +152,33 @@ static bool is_lossy(const struct oche_world_config *config, const struct oche_s
     return !of->pfc || (config->endpoint != NULL && !config->endpoint->roce);
 }
 
+/* True if thresholds follow the rates of ports. */
+static bool is_kmin_auto(const struct oche_world_config *config,
+                         const struct oche_switch_params *of, char *why)
+{
+    (void)config;
+    snprintf(why, REASON_BYTES, "kmin is not auto");
+    return of->kmin_bytes == OCHE_NEVER;
+}
+
+static bool is_kmax_auto(const struct oche_world_config *config,
+                         const struct oche_switch_params *of, char *why)
+{
+    (void)config;
+    snprintf(why, REASON_BYTES, "kmax is not auto");
+    return of->kmax_bytes == OCHE_NEVER;
+}
+
 static const struct fact {
     const char *name;
     /* Sets `why` to a reason why not. */
     bool (*holds)(const struct oche_world_config *config, const struct oche_switch_params *of,
                   char *why);
-} facts[] = {{"@red", is_red}, {"@pfc", is_pfc}, {"@lossy", is_lossy}};
+} facts[] = {{"@red", is_red},
+             {"@pfc", is_pfc},
+             {"@lossy", is_lossy},
+             {"@kmin_auto", is_kmin_auto},
+             {"@kmax_auto", is_kmax_auto}};
 
 static bool holds_as_fact(const struct place *place, const char *name, char *why)
 {

@@ -73,6 +73,14 @@ static void automatic_thresholds_follow_the_rate(void **state)
     ramp = oche_red_ramp(&params, 800 * OCHE_GBPS);
     assert_int_equal(ramp.kmin, 800000);
     assert_int_equal(ramp.kmax, 3200000);
+    params.kmin_time = 32 * OCHE_US; /* as HPCC's simulator: 4 and 16 KB for each Gbit/s */
+    params.kmax_time = 128 * OCHE_US;
+    ramp = oche_red_ramp(&params, 25 * OCHE_GBPS);
+    assert_int_equal(ramp.kmin, 100000);
+    assert_int_equal(ramp.kmax, 400000);
+    params.kmin_time = params.kmax_time = OCHE_SEC; /* no more than a queue may have */
+    assert_int_equal(oche_red_ramp(&params, 800 * OCHE_GBPS).kmin, INT32_MAX);
+    oche_param_preset(&oche_switch_params, OCHE_PRESET_DEPLOYED, &params);
     ramp = oche_red_ramp(&params, OCHE_GBPS); /* a few packets at least */
     assert_int_equal(ramp.kmin, 5000);
     assert_int_equal(ramp.kmax, 20000);

@@ -135,6 +135,11 @@ static void test_schemes_and_mechanisms(void **state)
                "lossless");
     check_said(STAR SENT "congestion_control: ib_cc\nswitch: {kmin: 5KB}\n",
                "switch.kmin has no effect here: switches have fecn instead");
+    check_said(STAR SENT "switch: {kmin: 5KB, kmin_time: 4us}\n",
+               "switch.kmin_time has no effect here: kmin is not auto");
+    check_said(STAR SENT "switch: {kmax: 500KB, kmax_time: 4us}\n",
+               "switch.kmax_time has no effect here: kmax is not auto");
+    check_none(STAR SENT "switch: {kmin_time: 4us, kmax_time: 40us}\n");
     check_said(STAR SENT "switch: {mechanisms: [ib_credits], beta: 3}\n",
                "switch.beta has no effect here: switches have ib_credits instead");
     check_said(STAR SENT "congestion_control: {name: cubic, hystart: false, hystart_rounds: 2}\n",
