@@ -42,6 +42,7 @@ ARROWS = {
     "sim/app": ["sim/app/", "sim/graph/", "sim/network/", "sim/engine/", "sim/topology/",
                 *BELOW_SIM],
     "sim/measure": ["sim/measure/", "sim/network/", "sim/topology/", *BELOW_SIM],
+    "sim/foreign": ["sim/foreign/", "sim/scenario/document.h", "sim/topology/", *BELOW_SIM],
     "sim/endpoint": ["sim/endpoint/", "sim/network/", "rogue/", *BELOW_SIM],
     "sim/capture": ["sim/capture/", "sim/network/", "sim/topology/", *BELOW_SIM],
     "device": ["device/device.h", "device/incast.h", "device/internal.h", "device/qp_numbers.h",
