@@ -37,7 +37,7 @@ static const struct command {
     {"fluid", NOT_IN_KIT(oche_cmd_fluid), "solve the fluid model of DCQCN or TIMELY"},
     {"buffers", NOT_IN_KIT(oche_cmd_buffers),
      "divide a switch's memory; check a scenario's switches"},
-    {"import", NOT_IN_KIT(oche_cmd_import), "read a schedule of another tool, and check it"},
+    {"import", NOT_IN_KIT(oche_cmd_import), "read files of other programs, and make scenarios"},
     {"nic", NOT_IN_KIT(oche_cmd_nic), "show what is known of real RDMA adapters"},
     {"check-nic", NOT_IN_KIT(oche_cmd_check_nic),
      "test how an adapter behaves, simulated or in a capture"},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Bad input to oche run: for each mistake exactly one line, with file, line, key and what would be
-right; status 2; and no folder, file or half a file made.
+"""Bad input to oche run and oche import: for each mistake exactly one line, with file, line, key,
+and what would be right; status 2; and no folder, file or half a file made.
 
 Environment: OCHE.
 """
@@ -616,6 +616,60 @@ COMMANDS = [
 ]
 
 
+# Files that `oche import FILE -o x.yaml` refuses, and how.
+IMPORTED = [
+    # HPCC's configuration
+    ("CC_MODE one\n", 'HERE:1: CC_MODE: "one" is no whole number; a whole number'),
+    ("CC_MODE 1\nRATE_AI 50Mbit\n", 'HERE:2: RATE_AI: "50Mbit" is no rate; as in 50Mb/s'),
+    ("CC_MODE 1\nEWMA_GAIN 0x1\n", 'HERE:2: EWMA_GAIN: "0x1" is hexadecimal; a number, 0 or more'),
+    ("CC_MODE 1\nKMAX_MAP 2 25000000000 400\n",
+     "HERE:2: KMAX_MAP: the file ends where its value should be"),
+    ("CC_MODE 1\nKMAX_MAP 5000 25000000000 400\n", "HERE:2: KMAX_MAP: 5000 entries; at most 4096"),
+    ("CC_MODE 1\nBUFFER_SIZE 4000\n", "HERE:2: BUFFER_SIZE: 4000 MB; from 1 to 2047"),
+    ("CC_MODE 1\nRP_TIMER 0\n", "HERE:2: RP_TIMER: 0 us; from 0.001 to 1000000"),
+    ("CC_MODE 1\nTOPOLOGY_FILE sizes.cdf\n", "sizes.cdf:1: 2 numbers; nodes, switches and links "
+     "would be right"),
+    ("CC_MODE 1\nFLOW_FILE right.routes\n", 'right.routes:1: no column "src"; the first line is a '
+     "number of flows, or names of columns, with src,dst,bytes,start"),
+    ("CC_MODE 1\nTOPOLOGY_FILE lag.topology\nLINK_DOWN 5 0 1\n",
+     "HERE:3: LINK_DOWN: the topology has no link between nodes 0 and 1"),
+    # CONFIG_DB
+    ('{"a": 1}', "HERE: is JSON without a table that is read: WRED_PROFILE, QUEUE, BUFFER_POOL, "
+     "BUFFER_PROFILE, BUFFER_PG, PORT_QOS_MAP, PFC_WD"),
+    ('{"PFC_WD": {"a": {"action": "drop",}\n',
+     "HERE:2: not JSON: did not find expected ',' or '}'; check commas, quotes and brackets here "
+     "and on the line before"),
+    ('{"QUEUE": {},\n"QUEUE": {}}',
+     "HERE:2: QUEUE: given twice; it is on line 1 already, keep one of them"),
+    ('{"QUEUE": [1]}', "HERE:1: QUEUE: no table; an object of rows"),
+    ('{"PFC_WD": {\n"a": "drop"}}', "HERE:2: PFC_WD.a: no row; an object of fields"),
+    ('{"PFC_WD": {"a": {\n"action": "pause"}}}',
+     'HERE:2: PFC_WD.a.action: "pause"; drop, forward or alert'),
+    ('{"QUEUE": {"a|3": {"wred_profile": "W"}}}',
+     'HERE:1: QUEUE.a|3.wred_profile: WRED_PROFILE has no "W"'),
+    ('{"WRED_PROFILE": {"W": {"ecn": "ecn_all", "wred_green_enable": "true", '
+     '"green_min_threshold": "2", "green_max_threshold": "1"}}}',
+     "HERE:1: WRED_PROFILE.W.green_min_threshold: 2 is above green_max_threshold, 1; at most that"),
+    ('{"WRED_PROFILE": {"W": {"x": "\\ud83d\\ude00"}}}',
+     "HERE:1: not JSON: found invalid Unicode character escape code; write the character itself in "
+     "place of \\u escapes above U+FFFF"),
+    ('{"PORT_QOS_MAP": {"a": {"pfc_enable": "3 4"}}}',
+     'HERE:1: PORT_QOS_MAP.a.pfc_enable: "3 4"; priorities, as in 3,4'),
+    # others
+    ("", "HERE: is empty"),
+    ("hello\n", 'HERE:1: begins with "hello", as nothing that is known: '),
+    ("topology: {type: star}\n", "HERE:1: is a scenario: oche run HERE"),
+    ("Nodes 16\nTiers 2\n", "HERE:1: is a topology of htsim (.topo), which is not read; write one "
+     "as docs/scenario.md says"),
+    ("1\n0 0 3 100 5 0\n", "HERE:2: dst: host 0 sends to itself; another host"),
+    ("2\n0 1 3 100 1000 0\n", "HERE: 1 flows, but the first line says 2"),
+    ("0 0\n100 50\n", "HERE:2: cdf: ends at 50; the last line's must be 100 (percent) or 1"),
+    ("host a\nhost b\n", "HERE:2: switch: none in the file; hosts are linked to a switch"),
+    ("4 1 3\n9\n", 'HERE:2: "9" is no node; a whole number, at most 3'),
+    ("num_ranks 2\nrank 0 {\n", "HERE:2: the block of rank 0, in line 2, does not end"),
+]
+
+
 def run(arguments, where):
     return run_program(OCHE, "run", *arguments, cwd=where)
 
@@ -653,6 +707,12 @@ def main():
             with open(path, "w", encoding="utf-8") as file:
                 file.write(BASE.replace(old, new))
             failures.extend(judge(run(["s.yaml"], where), new, said, where, before))
+        for text, said in IMPORTED:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            done = run_program(OCHE, "import", "s.yaml", "-o", "x.yaml", cwd=where)
+            said = "oche import: " + said.replace("HERE", "s.yaml")
+            failures.extend(judge(done, text, said, where, before))
         # The program must accept what was changed.
         with open(path, "w", encoding="utf-8") as file:
             file.write(BASE)

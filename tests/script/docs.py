@@ -21,9 +21,9 @@ from checks import check, report, run_program
 
 OCHE, SOURCE, BUILD = os.environ["OCHE"], os.environ["SOURCE"], os.environ["BUILD"]
 SANITIZED = os.environ["SANITIZED"]
-MANUAL = ("oche.1", "oche-buffers.1", "oche-fluid.1", "oche-nic.1", "oche-report.1",
-          "oche-reproduce.1", "oche-run.1", "oche-scenario.5", "oche-stat.1", "oche-sweep.1",
-          "oche-wire.1")
+MANUAL = ("oche.1", "oche-buffers.1", "oche-fluid.1", "oche-import.1", "oche-nic.1",
+          "oche-report.1", "oche-reproduce.1", "oche-run.1", "oche-scenario.5", "oche-stat.1",
+          "oche-sweep.1", "oche-wire.1")
 
 
 def run(command, where=None, **environment):
@@ -194,6 +194,25 @@ def test_collectives_page(work):
     check(sentence in shown, "ring.yaml:", re.findall(r"^Job.*$", shown, re.M))
 
 
+def test_import_page(work):
+    """The files and commands of docs/import.md give what the page shows."""
+    where = os.path.join(work, "import")
+    page = read("docs", "import.md")
+    os.makedirs(where)
+    for name, text in re.findall(r"^```\w+ (\S+)\n(.*?)^```$", page, re.M | re.S):
+        with open(os.path.join(where, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    for block in re.findall(r"^```console\n(.*?)^```$", page, re.M | re.S):
+        for command, shown in re.findall(r"^\$ oche (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
+            said = run(f"'{OCHE}' {command}", where)
+            parts = [part for part in shown.split("…\n") if part]
+            check(all(part in said for part in parts) and
+                  (shown.startswith("…") or said.startswith(parts[0])), command, "says", said)
+    with open(os.path.join(where, "sonic.yaml"), encoding="utf-8") as file:
+        shown = re.search(r"^```yaml\n(switch:.*?)^```$", page, re.M | re.S).group(1)
+        check(file.read().endswith(shown), "sonic.yaml")
+
+
 def test_manual_of_scenarios():
     """oche-scenario(5) has the sections that the program has, every topology, and the units; its
     example is that of docs/scenario.md, which runs."""
@@ -215,7 +234,7 @@ def test_manual_of_scenarios():
 
 
 def test_manual():
-    for command in ("report", "reproduce", "run", "stat", "sweep", "wire"):
+    for command in ("import", "report", "reproduce", "run", "stat", "sweep", "wire"):
         usage = run([OCHE, command, "--help"])
         page = read("docs", f"oche-{command}.1").replace("\\-", "-")
         told = set(re.findall(r"^ +(?:-., )?(--[a-z-]+)", usage, re.M))
@@ -429,6 +448,7 @@ def main():
         test_sweep_page(work)
         test_queries(work)
         test_collectives_page(work)
+        test_import_page(work)
         test_contributing(work)
         test_stale_tables(work)
     test_scenario_reference_usage()

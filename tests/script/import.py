@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`oche import`: schedules of GOAL, as text and binary, end when LogGOPSim says; those that do not
-end name what waits; htsim's matrices become schedules; wrong files get one line, with the line or
-the rank.
+end name what waits; htsim's matrices become schedules; configurations, topologies, lists of flows
+and distributions are recognised, and become scenarios that run; wrong files get one line, with the
+line or the rank.
 
 Environment: OCHE, SOURCE.
 """
@@ -25,7 +26,7 @@ TEXT = "num_ranks 2\nrank 0 {\na: calc 5 cpu 1\nb: send 8b to 1 tag 3 cpu 0 nic 
        "b requires a\n}\nrank 1 {\nrecv 8b from 0 tag 3\n}\n"
 # What is replaced in TEXT, by what, and what the line must contain.
 WRONG = [
-    ("num_ranks 2", "ranks 2", "x.goal:1: is no schedule"),
+    ("num_ranks 2", "ranks 2", "x.goal:1: begins with \"ranks\", as nothing that is known"),
     ("num_ranks 2", "num_ranks 0", "x.goal:1: num_ranks: 0"),
     ("num_ranks 2", "num_ranks 99999999", "too large"),
     ("rank 1 {", "rank 2 {", "x.goal:7: rank: 2 is too large"),
@@ -49,7 +50,7 @@ WRONG = [
     ("b: send", "a: send", "the label a is also in line 3"),
     ("b: send", "b: put", "is no operation"),
     ("from 0 tag 3\n}\n", "from 0 tag 3\n", "the block of rank 1, in line 7, does not end"),
-    ("num_ranks 2", "", "is no schedule"),
+    ("num_ranks 2", "", "x.goal:2: begins with \"rank\""),
 ]
 
 
@@ -77,6 +78,45 @@ WRONG_MATRIX = [
     ("size 2000", "size 2000\nfailure switch_type AGG switch_id 0 link_id 0",
      "x.goal:8: failures are not read"),
 ]
+
+
+# As HPCC's simulator has it: switches before hosts, another link behind the last, ns-3's rates.
+TOPOLOGY = "5 2 5\n0 1\n2 0 25Gbps 1us 0\n3 0 25000000000.0 1us 0\n4 1 25Gb/s 1us 0\n" \
+           "0 1 100Gbps 1us 0\n0 1 100Gbps 1us 0\n\n0 255 1Gbps 1us 0\nwhat it is\n"
+FLOWS = "3\n2 4 3 100 20000 2.000001\n3 4 3 100 30000 2.000002\n4 2 3 100 5000 2.0001\n"
+CONFIG = """ENABLE_QCN 1 {0: disable, 1: enable}
+TOPOLOGY_FILE mix/topology.txt
+FLOW_FILE mix/flow.txt
+SIMULATOR_STOP_TIME 2.5
+CC_MODE 1
+RP_TIMER 900
+EWMA_GAIN 0.00390625
+RATE_AI 50Mb/s
+PACKET_PAYLOAD_SIZE 1000
+L2_BACK_TO_ZERO 0
+HAS_WIN 1
+LINK_DOWN 50 0 1
+KMAX_MAP 2 25000000000 400 100000000000 1600
+KMIN_MAP 2 25000000000 100 100000000000 400
+PMAX_MAP 2 25000000000 0.2 100000000000 0.2
+BUFFER_SIZE 16
+FCT_OUTPUT_FILE mix/fct.txt
+NEW_KEY 1 2
+"""
+CONFIG_DB = {
+    "DEVICE_METADATA": {"localhost": {"hwsku": "x"}},
+    "PORT": {f"Ethernet{i}": {"speed": "25000"} for i in range(0, 64, 4)},
+    "BUFFER_POOL": {"pool": {"size": "16000000", "type": "ingress", "mode": "dynamic"}},
+    "BUFFER_PROFILE": {"lossless": {"pool": "pool", "xon": "18432", "xon_offset": "2496",
+                                    "xoff": "40000", "size": "1248", "dynamic_th": "-1"}},
+    "BUFFER_PG": {f"Ethernet{i}|3-4": {"profile": "lossless"} for i in range(0, 64, 4)},
+    "WRED_PROFILE": {"RDMA": {"ecn": "ecn_all", "wred_green_enable": "true",
+                              "green_min_threshold": "100000", "green_max_threshold": "400000",
+                              "green_drop_probability": "20"}},
+    "QUEUE": {"Ethernet0,Ethernet4|3-4": {"wred_profile": "RDMA"}},
+    "PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3,4"}},
+    "PFC_WD": {"Ethernet0": {"action": "drop", "detection_time": "200", "restoration_time": "400"}},
+}
 
 
 def oche_import(*options):
@@ -182,11 +222,103 @@ def check_binary(folder):
     check("ends in the table" in oche_import(write(folder, "x.goal", huge)).stderr, "a table cut")
 
 
+def settings_of(result):
+    return {entry["key"]: entry["value"] for entry in result["settings"]}
+
+
+def check_run(folder, scenario, *options):
+    """The scenario runs, and all of its keys have an effect. Returns the metrics."""
+    done = run_program(OCHE, "run", scenario, "--json", "-o", folder + "/out", *options, timeout=60)
+    must(done.returncode == 0, scenario, done.stderr)
+    check("has no effect" not in done.stderr, scenario, done.stderr)
+    return json.loads(done.stdout)["runs"][0]["metrics"]
+
+
+def check_config(folder):
+    """A configuration of HPCC's simulator, with its files seen from the folder above it, becomes a
+    scenario in another folder."""
+    os.makedirs(folder + "/sim/mix")
+    os.makedirs(folder + "/mine")
+    config = write(folder, "sim/mix/config.txt", CONFIG)
+    topology = write(folder, "sim/mix/topology.txt", TOPOLOGY)
+    write(folder, "sim/mix/flow.txt", FLOWS)
+    settings = settings_of(result_of(config))
+    for key, value in [("congestion_control.timer", "900us"), ("host.mtu", "1000B"),
+                       ("congestion_control.g", "0.00390625"), ("switch.buffer", "16MiB"),
+                       ("switch.kmin_time", "32us"), ("switch.pmax", "0.2"), ("duration", "500ms"),
+                       ("failures", '{link: "switch0:switch1/2", at: 50us}'),
+                       ("workload.origin", "2s")]:
+        check(settings.get(key) == value, key, settings.get(key), "not", value)
+    result = result_of(config)
+    check(result["not_understood"] == ["NEW_KEY (line 18)"], result["not_understood"])
+    check(any("HAS_WIN" in note for note in result["no_counterpart"]), result)
+    scenario = folder + "/mine/s.yaml"
+    done = oche_import(config, "-o", scenario)
+    check(done.returncode == 0 and f"wrote           {scenario}; next: oche run" in done.stdout,
+          done.stdout, done.stderr)
+    with open(scenario, encoding="utf-8") as file:
+        text = file.read()
+    check('file: "../sim/mix/topology.txt"' in text and "# KMIN_MAP" in text, text)
+    metrics = check_run(folder, scenario)
+    check(metrics["flows.delivered"] == 3, metrics["flows.delivered"])
+    check("replaced " in oche_import(config, "-o", scenario).stdout, "replaced")
+    done = oche_import(config, "-o", topology)
+    check(done.returncode == 2 and "would replace" in done.stderr, done.stderr)
+    with open(topology, encoding="utf-8") as file:
+        check(file.read() == TOPOLOGY, "the topology was changed")
+    for mode, name in (("7", "timely"), ("8", "dctcp"), ("3", "dcqcn")):
+        write(folder, "sim/mix/config.txt", CONFIG.replace("CC_MODE 1", "CC_MODE " + mode)
+              .replace("L2_BACK_TO_ZERO 0", "").replace("50 0 1", "0 0 0"))
+        check(settings_of(result_of(config))["congestion_control.name"] == name, mode)
+        must(oche_import(config, "-o", scenario).returncode == 0, mode)
+        done = run_program(OCHE, "run", scenario, "-o", folder + "/out", timeout=60)
+        check(done.returncode == 0, mode, done.stderr)
+    write(folder, "sim/mix/config.txt", CONFIG.replace("mix/", "none/"))
+    result = result_of(config)
+    check(sum("not there" in note for note in result["found"]) == 2 and
+          settings_of(result)["workload.type"] == "poisson_cdf", result)
+
+
+def check_config_db(folder):
+    scenario = folder + "/sonic.yaml"
+    path = write(folder, "config_db.json", json.dumps(CONFIG_DB, indent=4))
+    settings = settings_of(result_of(path))
+    for key, value in [("switch.kmin", "100KB"), ("switch.kmax", "400KB"), ("switch.pmax", "20%"),
+                       ("switch.beta", "1"), ("switch.headroom", "40KB"),
+                       ("switch.xon_offset", "2496B"), ("switch.chip_ports", "16"),
+                       ("switch.buffer", "17.28MB"), ("topology.host_rate", "25Gbps"),
+                       ("pfc_watchdog.restoration_time", "400ms")]:
+        check(settings.get(key) == value, key, settings.get(key), "not", value)
+    must(oche_import(path, "-o", scenario).returncode == 0, "CONFIG_DB")
+    check(check_run(folder, scenario)["flows.delivered"] == 8, "its flows")
+    for indent in (None, "\t"):
+        write(folder, "config_db.json", json.dumps(CONFIG_DB, indent=indent))
+        check(settings_of(result_of(path)) == settings, "written with", indent)
+
+
+def check_parts(folder):
+    """Topologies, flows, distributions and schedules are told apart, and each runs."""
+    names = "host a\nhost b\nswitch s\nlink a s 1Gbps 1us\nlink b s 1Gbps 1us\n"
+    for content, form in [(TOPOLOGY, "topology of HPCC's ns-3 simulator"), (names, "topology"),
+                          (FLOWS, "list of flows"),
+                          ("src,dst,bytes,start\n0,host2,1KB,0\n", "list of flows"),
+                          ("# sizes\n1000 0\n2000 100\n", "distribution of flow sizes"),
+                          ("size,cdf\n1000,0\n2000,1\n", "distribution of flow sizes"),
+                          (TEXT, "GOAL"), (MATRIX, "htsim's connection matrix")]:
+        path = write(folder, "part", content)
+        check(result_of(path)["format"] == form, path, result_of(path)["format"], "not", form)
+        must(oche_import(path, "-o", folder + "/part.yaml").returncode == 0, form)
+        check_run(folder, folder + "/part.yaml", "--set", "duration=1ms")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_ends(folder)
         check_stuck(folder)
         check_matrix(folder)
+        check_config(folder)
+        check_config_db(folder)
+        check_parts(folder)
         check_wrong(folder)
         check_binary(folder)
     return report()
