@@ -26,8 +26,8 @@ static void add(struct notes *notes, const char *text)
 
 static void add_run(struct notes *notes, const struct oche_outcome *outcome)
 {
-    const char *const texts[] = {outcome->remark, outcome->ignored, outcome->flow_remark,
-                                 outcome->headroom_remark};
+    const char *const texts[] = {outcome->remark, outcome->ignored, outcome->topology_remark,
+                                 outcome->flow_remark, outcome->headroom_remark};
     char *stop = oche_pathologies_stop_line(&outcome->pathologies);
 
     if (stop != NULL)

@@ -205,6 +205,8 @@ static void store_info(struct oche_results *results, const struct oche_scenario 
         oche_results_info(results, "congestion_control_remark", outcome->remark);
     if (outcome->ignored[0] != '\0')
         oche_results_info(results, "ignored", outcome->ignored);
+    if (outcome->topology_remark[0] != '\0')
+        oche_results_info(results, "topology_remark", outcome->topology_remark);
     if (outcome->flow_remark[0] != '\0')
         oche_results_info(results, "flow_remark", outcome->flow_remark);
     if (outcome->headroom_remark[0] != '\0')

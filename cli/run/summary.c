@@ -56,6 +56,8 @@ static void print_setting(const struct oche_outcome *outcome, FILE *out)
         fprintf(out, "%s: %s.\n", outcome->scheme, outcome->remark);
     if (outcome->ignored[0] != '\0')
         fprintf(out, "%s: %s.\n", outcome->scheme, outcome->ignored);
+    if (outcome->topology_remark[0] != '\0')
+        fprintf(out, "topology: %s.\n", outcome->topology_remark);
     if (outcome->flow_remark[0] != '\0')
         fprintf(out, "workload: %s.\n", outcome->flow_remark);
     if (outcome->headroom_remark[0] != '\0')

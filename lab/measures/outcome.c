@@ -357,6 +357,8 @@ static void take_remark(struct oche_outcome *outcome, const struct oche_world *w
     const struct oche_world_config *config = oche_world_config(world);
 
     oche_ignored(world, outcome->ignored, sizeof(outcome->ignored));
+    snprintf(outcome->topology_remark, sizeof(outcome->topology_remark), "%s",
+             oche_world_topology(world)->remark);
     oche_printable(oche_world_flow_remark(world), outcome->flow_remark,
                    sizeof(outcome->flow_remark));
     if (config->endpoint != NULL) {

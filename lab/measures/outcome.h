@@ -83,6 +83,7 @@ struct oche_outcome {
     /* Remarks for the user, without a full stop; "" if there is no remark. */
     char remark[256];          /* remark about the scheme's parameters in this network */
     char ignored[320];         /* keys of the scenario that have no effect */
+    char topology_remark[200]; /* remark about a topology that was read */
     char flow_remark[480];     /* remark about lists of flows that were read */
     char headroom_remark[256]; /* remark about PFC headroom that is less than a link needs */
     struct oche_unfit unfit;   /* settings that do not fit the network */

@@ -21,4 +21,13 @@ bool oche_file_link(struct oche_statements *file, struct oche_topology *topology
 bool oche_hpcc_topology_read(struct oche_statements *file, struct oche_topology *topology,
                              uint32_t *links, bool *more);
 
+/* htsim_topology.c: true if the line last taken is one of the head of htsim's fat trees. */
+bool oche_htsim_topology_begins(const struct oche_statements *file);
+/*
+ * Reads htsim's fat tree from the beginning of the file. Returns false with an error at the file's
+ * line. The switches have tiers and pods, and the topology has its summary and its remark; the
+ * caller finishes it.
+ */
+bool oche_htsim_topology_read(struct oche_statements *file, struct oche_topology *topology);
+
 #endif

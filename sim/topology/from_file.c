@@ -12,6 +12,9 @@
  * lines. Every host must be able to reach every other host. The file is read three times: to count,
  * to name the nodes, and to link them.
  *
+ * Files of two other programs are read, too: HPCC's (hpcc_topology.c) and htsim's
+ * (htsim_topology.c).
+ *
  * Random draws for nodes go by the order of names (sim/topology/name_order.c), so that the order of
  * host and switch lines decides nothing but these numbers.
  */
@@ -34,7 +37,7 @@ struct from_file {
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct from_file, file), OCHE_IS_TEXT,
      .help = "lines of \"host NAME\", \"switch NAME [tier]\", \"link NAME NAME 10Gbps 1us\"; or "
-             "a topology of HPCC's ns-3 fork"},
+             "a topology of HPCC's ns-3 fork, or a fat tree of htsim (.topo)"},
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct from_file);
 
@@ -303,24 +306,23 @@ static bool read_statements(struct oche_statements *file, struct oche_topology *
     return read_nodes(file, topology) && read_links(file, topology);
 }
 
-/* True if the file begins with a number, as those of HPCC do; the first line is taken then. */
-static bool begins_with_number(struct oche_statements *file)
+/* Reads a fat tree of htsim, whose first line has been taken. */
+static bool read_fat_tree(struct oche_statements *file, struct oche_topology *topology)
 {
-    if (oche_statements_next(file) &&
-        strspn(file->words[0], "0123456789") == strlen(file->words[0]))
-        return true;
-    oche_statements_rewind(file);
-    return false;
+    return oche_htsim_topology_read(file, topology) && oche_topology_finish(topology, file->error);
 }
 
-static bool read_lines(struct oche_statements *file, struct oche_topology *topology)
+/* Reads statements, or HPCC's topology, whose first line has been taken. */
+static bool read_links_file(struct oche_statements *file, struct oche_topology *topology, bool hpcc)
 {
     uint32_t links;
     bool more = false;
     char path[101];
 
-    if (!(begins_with_number(file) ? oche_hpcc_topology_read(file, topology, &links, &more)
-                                   : read_statements(file, topology, &links)))
+    if (!hpcc)
+        oche_statements_rewind(file);
+    if (!(hpcc ? oche_hpcc_topology_read(file, topology, &links, &more)
+               : read_statements(file, topology, &links)))
         return false;
     if (!oche_topology_finish(topology, file->error) || !is_connected(file, topology) ||
         !oche_topology_order(topology, file->error))
@@ -332,6 +334,17 @@ static bool read_lines(struct oche_statements *file, struct oche_topology *topol
              topology->switch_count, links, path,
              more ? ", whose first line says so; what follows them is not read" : "");
     return true;
+}
+
+/* The first word says which format it is: HPCC's files begin with a number. */
+static bool read_lines(struct oche_statements *file, struct oche_topology *topology)
+{
+    const bool any = oche_statements_next(file);
+    const char *word = file->words[0];
+
+    if (any && oche_htsim_topology_begins(file))
+        return read_fat_tree(file, topology);
+    return read_links_file(file, topology, any && strspn(word, "0123456789") == strlen(word));
 }
 
 static bool read_all(struct oche_statements *file, struct oche_topology *topology)

@@ -60,7 +60,8 @@ struct oche_topology {
     struct oche_topology_port *ports; /* index: nodes[n].first_port + port */
     /*
      * by_name: the nodes in the order of their names, hosts first. After these, for each node, its
-     * place in this order. NULL: nodes are numbered in this order, as in all types but from_file.
+     * place in this order. NULL: nodes are numbered in this order, as in all types but from_file
+     * (and there in fat trees of htsim).
      */
     uint32_t *by_name;
     /*
@@ -69,6 +70,7 @@ struct oche_topology {
      */
     bool numbered_by_name;
     char summary[256]; /* one line for users: counts and oversubscription */
+    char remark[200];  /* what of a file has no counterpart here, or ""; without a full stop */
 };
 
 /*
