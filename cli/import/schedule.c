@@ -69,6 +69,8 @@ static void print_contents(const struct oche_import *import, const struct oche_s
                contents->bytes, contents->least, contents->most);
     if (contents->count[OCHE_GOAL_CALC] > 0)
         printf("calculations  %" PRIu64 " ns in all\n", contents->calc_ns);
+    if (about->failure_count > 0)
+        printf("failures      %u links of aggregation switches to cores\n", about->failure_count);
     if (about->remark[0] != '\0')
         printf("assumed       %s\n", about->remark);
 }
@@ -129,6 +131,7 @@ static void print_json(const struct oche_import *import, const struct oche_sched
     oche_json_add_text(object, "file", import->path);
     oche_json_add_text(object, "format", about->format);
     oche_json_add_text(object, "remark", about->remark);
+    oche_json_add_int(object, "failures", about->failure_count);
     oche_json_add_int(object, "ranks", goal->ranks);
     oche_json_add_int(object, "cpus", goal->cpus);
     oche_json_add_int(object, "nics", goal->nics);
@@ -186,6 +189,7 @@ int oche_import_schedule(struct oche_import *import)
         import->model.S = UINT64_MAX - 1;
     if (!write_scenario(import, &goal, &error)) {
         oche_print_error("oche import: %s", error.text);
+        free(about.failures);
         oche_goal_close(&goal);
         return 2;
     }
@@ -200,6 +204,7 @@ int oche_import_schedule(struct oche_import *import)
     }
     status = result.left > 0 || result.messages > 0;
     free(result.rank_ns);
+    free(about.failures);
     oche_goal_close(&goal);
     return status;
 }

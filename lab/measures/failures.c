@@ -56,9 +56,12 @@ static void print_kind(const struct oche_failure_params *params, FILE *out)
 static void print_failure(const struct oche_world *world, uint32_t number, FILE *out)
 {
     const struct oche_world_config *config = oche_world_config(world);
-    const struct oche_failure_params *params = &config->failures[number];
+    static const struct oche_failure_params of_file = {.link =
+                                                           NULL}; /* see sim/app/failed_links.h */
+    const struct oche_failure_params *params =
+        number < config->failure_count ? &config->failures[number] : &of_file;
     struct oche_world_failure failure = oche_world_failure(world, number);
-    oche_time reroute = config->routes.reroute, known = oche_time_add(failure.from, reroute);
+    oche_time reroute = failure.reroute, known = oche_time_add(failure.from, reroute);
 
     print_kind(params, out);
     fprintf(out, "from %s to ", oche_figure_time(failure.from).text);

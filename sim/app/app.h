@@ -64,6 +64,8 @@ struct oche_flow_list {
     struct oche_jobs jobs;               /* programs that start flows of sources */
     struct oche_flow_groups groups;
     uint32_t first_capacity, member_capacity; /* allocated entries of `groups` */
+    uint32_t *failed; /* links that are down from the beginning to the end; malloc'd */
+    uint32_t failed_count;
 };
 
 /*

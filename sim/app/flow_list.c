@@ -168,5 +168,6 @@ void oche_flow_list_free(struct oche_flow_list *list)
     oche_flow_sources_free(&list->sources);
     oche_flow_groups_free(&list->groups);
     oche_jobs_free(&list->jobs);
+    free(list->failed);
     *list = (struct oche_flow_list){.count = 0};
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A schedule of operations that depend on each other, from a file (sim/graph/goal.h). */
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "sim/app/failed_links.h"
 #include "sim/app/job.h"
 #include "sim/graph/schedule_file.h"
 
@@ -28,6 +30,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     struct oche_schedule_file about;
     struct oche_job_settings settings;
     struct oche_job_plan plan = {.repeats = NULL};
+    bool found;
 
     if (!oche_workload_has_hosts(facts, error))
         return false;
@@ -42,7 +45,9 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     if (about.remark[0] != '\0')
         snprintf(list->remark, sizeof(list->remark), "%s", about.remark);
     plan.source = p->file;
-    plan.host_of = oche_place_ranks(&settings.place, plan.goal.ranks, facts, error);
+    found = oche_failed_links_add(p->file, &about, facts, list, error);
+    free(about.failures);
+    plan.host_of = found ? oche_place_ranks(&settings.place, plan.goal.ranks, facts, error) : NULL;
     if (plan.host_of == NULL) {
         oche_goal_close(&plan.goal);
         return false;

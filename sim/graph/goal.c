@@ -100,7 +100,7 @@ static bool check_op(const struct checking *of, const struct oche_goal_rank *ran
         (op.type == OCHE_GOAL_SEND || op.peer != OCHE_GOAL_ANY))
         return wrong(of, "operation %u, a %s, names rank %u; ranks are 0 to %u", number,
                      oche_goal_type_name(op.type), op.peer, of->goal->ranks - 1);
-    if (op.type == OCHE_GOAL_SEND && op.peer == of->number)
+    if (op.type == OCHE_GOAL_SEND && op.peer == of->number && !of->goal->to_self)
         return wrong(of, "operation %u sends to its own rank", number);
     if (op.type == OCHE_GOAL_SEND && op.tag == OCHE_GOAL_ANY)
         return wrong(of, "operation %u sends with any tag; only receives may", number);
@@ -297,6 +297,17 @@ bool oche_goal_is_schedule(const char *path)
            strncmp(behind_comments(head), "num_ranks", 9) == 0;
 }
 
+/* Maps and checks a binary schedule. */
+static bool adopt(struct oche_goal *goal, int file, const char *name, bool to_self,
+                  struct oche_error *error)
+{
+    *goal = (struct oche_goal){.to_self = to_self};
+    if (map(goal, file, name, error) && read_head(goal, name, error))
+        return true;
+    oche_goal_close(goal);
+    return false;
+}
+
 bool oche_goal_open(struct oche_goal *goal, const char *path, struct oche_error *error)
 {
     struct oche_error why;
@@ -312,16 +323,12 @@ bool oche_goal_open(struct oche_goal *goal, const char *path, struct oche_error 
         if (file < 0)
             return false;
     }
-    return oche_goal_adopt(goal, file, shown, error);
+    return adopt(goal, file, shown, false, error);
 }
 
 bool oche_goal_adopt(struct oche_goal *goal, int file, const char *name, struct oche_error *error)
 {
-    *goal = (struct oche_goal){.bytes = NULL};
-    if (map(goal, file, name, error) && read_head(goal, name, error))
-        return true;
-    oche_goal_close(goal);
-    return false;
+    return adopt(goal, file, name, true, error);
 }
 
 void oche_goal_close(struct oche_goal *goal)

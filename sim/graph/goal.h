@@ -42,6 +42,7 @@ struct oche_goal {
     struct oche_goal_rank *rank; /* by number */
     const uint8_t *bytes;        /* mapped */
     size_t length;
+    bool to_self; /* ranks may send to themselves */
 };
 
 /*
@@ -53,8 +54,8 @@ bool oche_goal_open(struct oche_goal *goal, const char *path, struct oche_error 
 /* True if the file begins as a schedule does, text or binary. */
 bool oche_goal_is_schedule(const char *path);
 /*
- * The same of a binary schedule in an open file, which is closed, such as oche_goal_write_end
- * returns; `name` is for errors.
+ * The same of a binary schedule that we have written, in an open file, which is closed, such as
+ * oche_goal_write_end returns; `name` is for errors. Its ranks may send to themselves.
  */
 bool oche_goal_adopt(struct oche_goal *goal, int file, const char *name, struct oche_error *error);
 void oche_goal_close(struct oche_goal *goal);

@@ -53,6 +53,12 @@ struct oche_schedule_reading {
 /* A table of these rows alone, of struct oche_schedule_reading. */
 extern const struct oche_param_table oche_schedule_reading_table;
 
+/* A link that fails: from an aggregation switch to a core, both by number from 0. */
+struct oche_schedule_failure {
+    uint32_t agg, link; /* link: which of the cores that the switch leads to */
+    unsigned line;      /* in the file */
+};
+
 /* Properties of a file that is read as a schedule. */
 struct oche_schedule_file {
     const char *format; /* "GOAL", "htsim's connection matrix" */
@@ -60,6 +66,8 @@ struct oche_schedule_file {
     /* Not LogGOPSim's habits: sends never wait for their receives, and calculations end when they
        are over. */
     bool eager;
+    struct oche_schedule_failure *failures; /* malloc'd, the caller's to free; of matrices alone */
+    uint32_t failure_count;
     unsigned others; /* operations that another algorithm does: bits of their numbers */
     char remark[OCHE_SCHEDULE_REMARK_BYTES]; /* what was not understood, or assumed; or "" */
 };

@@ -111,6 +111,8 @@ struct oche_world {
     const struct oche_host_nic **nics_of; /* by host, NULL where it is nics[0]; or NULL */
     struct oche_slow_host_config *slow_hosts; /* by host; NULL: none is slow */
     struct oche_switch **switches;
+    uint32_t *failed; /* links that fail as a workload's file says, from the beginning on */
+    uint32_t failed_count;
     struct oche_world_failures *failures; /* link failures; NULL: none */
     char *losses; /* struct oche_loss, one for each port whose packets may be lost */
     struct oche_world_scripted scripted;

@@ -351,6 +351,8 @@ bool oche_world_build_flows(struct oche_world *world, struct oche_workload_facts
     for (uint32_t i = 0; config->auto_series && config->measure.interval > 0 && i < list.jobs.count;
          i++)
         oche_job_keep_details(list.jobs.list[i]);
+    world->failed = list.failed;
+    world->failed_count = list.failed_count;
     world->awaited = count_awaited(config, &list);
     memcpy(world->flow_remark, list.remark, sizeof(list.remark));
     if (!oche_flows_prepare(&world->flows, list.plan, list.count, &list.sources, facts.host_count,

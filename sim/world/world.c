@@ -699,6 +699,7 @@ void oche_world_free(struct oche_world *world)
     oche_world_free_rates(world);
     free(world->onward);
     free(world->losses);
+    free(world->failed);
     free(world->scripted.list);
     free(world->watched);
     free(world->nic_before);

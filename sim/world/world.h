@@ -348,12 +348,16 @@ const struct oche_switch *oche_world_switch(const struct oche_world *world, uint
  */
 uint64_t oche_world_line_bytes(const struct oche_world *world, uint32_t port);
 
-/* An entry of the scenario's `failures`: links that fail together. */
+/*
+ * An entry of the scenario's `failures`: links that fail together. After these, there may be one of
+ * links that a workload's file takes away, and that routes never have.
+ */
 struct oche_world_failure {
     uint32_t *links; /* numbers of links in the topology; owned by the world */
     bool *from_b;    /* for each: out is from its end b to a; owned by the world */
     uint32_t count;
     oche_time from, until; /* when the links fail and come back; OCHE_NEVER: not in this run */
+    oche_time reroute;     /* from then on until routes follow; OCHE_NEVER: they do not */
 };
 uint32_t oche_world_failure_count(const struct oche_world *world);
 struct oche_world_failure oche_world_failure(const struct oche_world *world, uint32_t number);

@@ -60,6 +60,15 @@ FILES = {
     "verbs.csv": "src,dst,bytes,start,verb\n0,1,1000,0,READ\n0,1,1000,0,fetch\n",
     "list.yaml": "- a\n- b\n",
     "broken.yaml": "duration: [1ms\n",
+    "tree.topo": "Nodes 16\nTiers 2\nPodsize 16\nTier 0\nDownlink_speed_Gbps 100\n"
+                 "Downlink_Latency_ns 1000\nRadix_Down 4\nRadix_Up 4\n",
+    "wide.topo": "Nodes 16\nTiers 2\nPodsize 16\nTier 0\nDownlink_speed_Gbps 100 200\n",
+    "failed.cm": "Nodes 2\nConnections 1\nFailures 1\n0->1 start 0 size 1000\n"
+                 "failure switch_type AGG switch_id 0 link_id 0\n",
+    "far.cm": "Nodes 2\nConnections 1\nFailures 1\n0->1 start 0 size 1000\n"
+              "failure switch_type AGG switch_id 9 link_id 0\n",
+    "cores.cm": "Nodes 2\nConnections 1\nFailures 1\n0->1 start 0 size 1000\n"
+                "failure switch_type AGG switch_id 1 link_id 2\n",
     "first.yaml": "topology: {type: star, host_rate: 40Gbps}\nworkload: {type: incast}\n",
     "twice.yaml": "duration: 1ms\nduration: 2ms\n",
     "many.yaml": "duration: 30ms\ntopology: {type: star, hosts: 8, host_rate: 40Gbps}\n"
@@ -428,6 +437,22 @@ COMMANDS = [
     (["S", "--set", "congestion_control={name: tcp, k: 30KB}"],
      "--set congestion_control={name: tcp, k: 30KB}: congestion_control.k: unknown key; write "
      "one of name, preset, mss, "),
+    (["first.yaml", "--set", "topology={type: from_file, file: tree.topo}"],
+     "tree.topo: there is no Tier 1, and Tiers is 2"),
+    (["first.yaml", "--set", "topology={type: from_file, file: wide.topo}"],
+     "wide.topo:5: Downlink_speed_Gbps: 2 words; one number would be right"),
+    (["first.yaml", "--set", "workload={type: schedule, file: failed.cm}"],
+     "--set workload={type: schedule, file: failed.cm}: workload.file: failed.cm:5: switch_type "
+     "AGG: this topology has no aggregation switches; use one of three tiers, or leave the failure "
+     "out"),
+    (["first.yaml", "--set", "topology={type: fat_tree, k: 4}", "--set",
+      "workload={type: schedule, file: far.cm}"],
+     "--set workload={type: schedule, file: far.cm}: workload.file: far.cm:5: switch_id 9: AGG "
+     "switches are 0 to 7"),
+    (["first.yaml", "--set", "topology={type: fat_tree, k: 4}", "--set",
+      "workload={type: schedule, file: cores.cm}"],
+     "--set workload={type: schedule, file: cores.cm}: workload.file: cores.cm:5: link_id 2: agg1 "
+     "leads to 2 cores, from 0"),
     (["first.yaml", "--set", "topology.delay=1ms"],
      "first.yaml: switch.buffer: 12000000 bytes is less than the PFC headroom of "),
     (["S", "--set", "routes.file=wrong.routes"],

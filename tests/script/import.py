@@ -65,7 +65,9 @@ WRONG_MATRIX = [
     ("Connections 3", "Links 3", "x.goal:2: \"Links\" is not known"),
     ("count 2", "count 0", "x.goal:4: a trigger needs an id from 1"),
     ("count 2", "count 3", "x.goal:4: trigger 7 needs 3 firings, and 2 connections fire it"),
-    ("barrier count 2", "multishot", "x.goal:4: multishot triggers are not read yet"),
+    ("3->0 id 3 trigger 7 size 2000", "3->0 id 3 trigger 8 size 2000", "trigger 8 is not defined"),
+    ("2->3 id 2", "trigger id 8 multishot\n3->1 trigger 8 size 1\n2->3 id 2",
+     "x.goal:6: no connection fires multishot trigger 8; at least one"),
     ("barrier count 2", "often", "x.goal:4: \"often\" is not known in a trigger"),
     ("trigger id 7 b", "trigger id 8 b", "x.goal:5: trigger 7 is not defined"),
     ("0->1", "0-1", "x.goal:5: \"0-1\" is no connection"),
@@ -76,7 +78,15 @@ WRONG_MATRIX = [
     ("size 2000", "", "x.goal:7: size is missing"),
     ("size 2000", "size 2000 colour 3", "x.goal:7: \"colour\" is not known"),
     ("size 2000", "size 2000\nfailure switch_type AGG switch_id 0 link_id 0",
-     "x.goal:8: failures are not read"),
+     "x.goal: has 1 failures; its head says 0"),
+    ("size 2000", "size 2000\nfailure switch_type TOR switch_id 0 link_id 0",
+     "x.goal:8: switch_type TOR; only links of AGG to a core can fail in htsim"),
+    ("size 2000", "size 2000\nfailure switch_type AGG switch_id 0",
+     "x.goal:8: a failure needs switch_type AGG, a switch_id and a link_id"),
+    ("size 2000", "size 2000\nfailure switch_type AGG switch_id x link_id 0",
+     "x.goal:8: switch_id: \"x\" is no number"),
+    ("size 2000", "size 2000\nfailure switch_type AGG port 0",
+     "x.goal:8: \"port\" is not known in a failure"),
 ]
 
 
@@ -168,6 +178,55 @@ def check_matrix(folder):
     check(13e-6 < time < 13.6e-6, time, done.stderr)
     answer = os.path.join(SOURCE, "scenarios", "graphs", "incast_then_answer.cm")
     check(result_of(answer)["operations_left"] == 0, "incast_then_answer.cm")
+
+
+MULTISHOT = "Nodes 4\nConnections 5\nTriggers 1\ntrigger id 1 multishot\n" \
+            "0->1 id 1 start 0 size 500000 send_done_trigger 1\n" \
+            "1->2 id 2 start 0 size 1000 recv_done_trigger 1\n" \
+            "0->2 id 3 trigger 1 size 3000\n0->3 id 4 trigger 1 size 4000\n" \
+            "2->3 id 5 trigger 1 size 5000{0}\n"
+
+
+def starts(folder, network):
+    """Returns by size the starts of flows of a run of x.cm, in us, and what the run prints."""
+    write(folder, "x.yaml", f"topology: {network}\ncongestion_control: none\n"
+          f"workload: {{type: schedule, file: {folder}/x.cm}}\n")
+    done = run_program(OCHE, "run", "x.yaml", "--trace", "x.csv", timeout=60, cwd=folder)
+    must(done.returncode == 0, done.stderr)
+    with open(os.path.join(folder, "x.csv"), encoding="utf-8") as lines:
+        rows = [line.split(",") for line in lines if "FLOW_STARTED" in line]
+    return {int(row[6]): int(row[0]) / 1e6 for row in rows}, done.stdout
+
+
+def check_multishot(folder):
+    """Each firing of a multishot starts the next connection in the file's order, whoever fires; a
+    connection that is left over never starts, and must not be one that others wait for."""
+    write(folder, "x.cm", MULTISHOT.format(""))
+    result = result_of(folder + "/x.cm")
+    check(result["operations_left"] == 0 and "1 connections never start" in result["remark"], result)
+    found, _ = starts(folder, "{type: star, hosts: 4, host_rate: 100Gbps, delay: 1us}")
+    # Connection 2 is there after 2 us, and its word at node 0 after 4; connection 1 is acknowledged
+    # after 40 us and a round trip of 4.
+    check(4 < found[3000] < 5 and 44 < found[4000] < 50 and 5000 not in found, found)
+    write(folder, "x.cm", MULTISHOT.format(" send_done_trigger 1"))
+    check(oche_import(folder + "/x.cm").returncode == 1, "it waits for itself")
+    write(folder, "x.cm", MULTISHOT.format(" recv_done_trigger 2").replace(
+        "Triggers 1", "Triggers 2").replace("0->1 id 1", "trigger id 2 oneshot\n0->1 id 1"))
+    done = oche_import(folder + "/x.cm")
+    check(done.returncode == 2 and "x.cm:10: never starts, as trigger 1 starts 3 connections and is "
+          "fired 2 times" in done.stderr, done.stderr)
+
+
+def check_failures(folder):
+    """A matrix's failures take links away, for good and from the beginning."""
+    matrix = "Nodes 8\nConnections 1\nFailures 2\n0->7 id 1 start 0 size 100000\n" \
+             "failure switch_type AGG switch_id 0 link_id 1\n" \
+             "failure switch_type AGG switch_id 0 link_id 0\n"
+    write(folder, "x.cm", matrix)
+    check(result_of(folder + "/x.cm")["failures"] == 2, "failures")
+    _, shown = starts(folder, "{type: fat_tree, k: 4}")
+    check("down from 0 to the end: agg0:core0, agg0:core1; out of the routes from 0 to the end"
+          in shown and "0 packets were lost to failures" in shown, shown)
 
 
 def check_stuck(folder):
@@ -319,6 +378,8 @@ def main():
         check_config(folder)
         check_config_db(folder)
         check_parts(folder)
+        check_multishot(folder)
+        check_failures(folder)
         check_wrong(folder)
         check_binary(folder)
     return report()

@@ -23,7 +23,7 @@ static size_t most_spells(const struct oche_world *world)
 {
     size_t count = 0;
 
-    for (uint32_t i = 0; i < world->failures->entry_count; i++)
+    for (uint32_t i = 0; i < world->config->failure_count; i++)
         if (oche_failure_degrades(&world->config->failures[i]))
             count += 2 * (size_t)world->failures->entries[i].count;
     return count;
@@ -138,7 +138,7 @@ void oche_world_degraded_build(struct oche_world *world)
     struct spell *spells = oche_world_make(most_spells(world), sizeof(*spells));
     size_t count = 0, next;
 
-    for (uint32_t i = 0; i < world->failures->entry_count; i++)
+    for (uint32_t i = 0; i < world->config->failure_count; i++)
         if (oche_failure_degrades(&world->config->failures[i]))
             count += add_entry(world, i, spells + count);
     if (count > 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Links and switches that fail, as the scenario's list `failures` says. Before the run we compute
+ * Links and switches that fail, as the scenario's list `failures` says, and links that a workload's
+ * file takes away (sim/app/failed_links.c). Before the run we compute
  * when each link is down, which routes switches use at which time, and from both a list of changes
  * for each node; so the result is the same for any number of threads.
  *
@@ -205,8 +206,27 @@ static bool find_links(struct oche_world *world, uint32_t number, struct oche_er
                                          .from_b = finder.from_b,
                                          .count = finder.count,
                                          .from = params->at,
-                                         .until = params->until};
+                                         .until = params->until,
+                                         .reroute = world->config->routes.reroute};
     return fine;
+}
+
+static int compare_links(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Makes the last entry of the links that a workload's file takes away. */
+static void take_failed(struct oche_world *world, struct oche_world_failure *entry)
+{
+    *entry = (struct oche_world_failure){.until = OCHE_NEVER};
+    entry->links = oche_world_make(world->failed_count, sizeof(*entry->links));
+    qsort(world->failed, world->failed_count, sizeof(*world->failed), compare_links);
+    for (uint32_t i = 0; i < world->failed_count; i++)
+        if (i == 0 || world->failed[i] != world->failed[i - 1])
+            entry->links[entry->count++] = world->failed[i];
 }
 
 /* ---- when ---- */
@@ -220,6 +240,12 @@ static int compare_spans(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
+/* True if the links of an entry go down; those of a workload's file, behind the others, do. */
+static bool goes_down(const struct oche_world_config *config, uint32_t entry)
+{
+    return entry >= config->failure_count || !oche_failure_degrades(&config->failures[entry]);
+}
+
 /* Makes spans from the links that go down. Spans of one link that overlap or touch are merged. */
 static void make_spans(const struct oche_world_config *config, struct oche_world_failures *failures)
 {
@@ -231,28 +257,37 @@ static void make_spans(const struct oche_world_config *config, struct oche_world
 
     count = 0;
     for (uint32_t i = 0; i < failures->entry_count; i++)
-        for (uint32_t k = 0;
-             !oche_failure_degrades(&config->failures[i]) && k < failures->entries[i].count; k++)
+        for (uint32_t k = 0; goes_down(config, i) && k < failures->entries[i].count; k++)
             spans[count++] = (struct oche_failure_span){.link = failures->entries[i].links[k],
                                                         .from = failures->entries[i].from,
-                                                        .until = failures->entries[i].until};
+                                                        .until = failures->entries[i].until,
+                                                        .reroute = failures->entries[i].reroute};
     qsort(spans, count, sizeof(*spans), compare_spans);
     for (size_t i = 0; i < count; i++) {
         struct oche_failure_span *last = kept > 0 ? &spans[kept - 1] : NULL;
 
         if (last == NULL || last->link != spans[i].link || last->until < spans[i].from)
             spans[kept++] = spans[i];
-        else if (spans[i].until > last->until)
-            last->until = spans[i].until;
+        else {
+            last->until = oche_time_max(last->until, spans[i].until);
+            last->reroute = oche_time_min(last->reroute, spans[i].reroute);
+        }
     }
     failures->span_count = kept;
 }
 
 /* Returns false, with an error, if another part of the scenario does not allow failures. */
-static bool check_others(const struct oche_world_config *config, struct oche_error *error)
+static bool check_others(const struct oche_world *world, struct oche_error *error)
 {
+    const struct oche_world_config *config = world->config;
     uint32_t first = 0; /* entry of links that go down */
 
+    if (world->failed_count > 0 &&
+        (oche_world_symmetric(config) || oche_world_has_static_routes(config)))
+        return oche_fail(error,
+                         "workload: its matrix has failures, and %s fixes the ways of flows; leave "
+                         "one of them out",
+                         oche_world_symmetric(config) ? "congestion_control" : "routes.file");
     while (first < config->failure_count && oche_failure_degrades(&config->failures[first]))
         first++;
     if (first == config->failure_count)
@@ -275,16 +310,18 @@ bool oche_world_failures_find(struct oche_world *world, struct oche_error *error
     const struct oche_world_config *config = world->config;
     uint32_t count = config->failure_count;
 
-    if (count == 0)
+    if (count + world->failed_count == 0)
         return true;
-    if (!check_others(config, error))
+    if (!check_others(world, error))
         return false;
     world->failures = oche_world_make(1, sizeof(*world->failures));
-    world->failures->entries = oche_world_make(count, sizeof(*world->failures->entries));
-    world->failures->entry_count = count;
+    world->failures->entries = oche_world_make(count + 1, sizeof(*world->failures->entries));
+    world->failures->entry_count = count + (world->failed_count > 0);
     for (uint32_t i = 0; i < count; i++)
         if (!check_entry(config, i, error) || !find_links(world, i, error))
             return false;
+    if (world->failed_count > 0)
+        take_failed(world, &world->failures->entries[count]);
     make_spans(config, world->failures);
     return true;
 }
@@ -295,10 +332,9 @@ bool oche_world_failures_find(struct oche_world *world, struct oche_error *error
  * Sets *from and *until to the times between which routes avoid the link. Returns false if they
  * never do.
  */
-static bool known(const struct oche_world *world, const struct oche_failure_span *span,
-                  oche_time *from, oche_time *until)
+static bool known(const struct oche_failure_span *span, oche_time *from, oche_time *until)
 {
-    oche_time reroute = world->config->routes.reroute;
+    oche_time reroute = span->reroute;
 
     if (reroute == OCHE_NEVER || (span->until != OCHE_NEVER && span->until - span->from <= reroute))
         return false;
@@ -323,7 +359,7 @@ static bool make_epoch(struct oche_world *world, struct oche_failure_epoch *epoc
 
     epoch->whole = true;
     for (size_t i = 0; i < failures->span_count; i++)
-        if (known(world, &failures->spans[i], &from, &until) && from <= epoch->time &&
+        if (known(&failures->spans[i], &from, &until) && from <= epoch->time &&
             epoch->time < until) {
             dead[failures->spans[i].link] = true;
             epoch->whole = false;
@@ -348,7 +384,7 @@ static bool make_epochs(struct oche_world *world, struct oche_error *error)
     for (size_t i = 0; i < failures->span_count; i++) {
         oche_time ends[2];
 
-        if (!known(world, &failures->spans[i], &ends[0], &ends[1]))
+        if (!known(&failures->spans[i], &ends[0], &ends[1]))
             continue;
         for (unsigned k = 0; k < 2; k++)
             if (ends[k] < world->until)

@@ -11,6 +11,7 @@
 struct oche_failure_span {
     uint32_t link;
     oche_time from, until;
+    oche_time reroute; /* until routes follow */
 };
 
 /* Routes that switches use from `time` until the next epoch. */
