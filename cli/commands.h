@@ -10,6 +10,7 @@
 int oche_cmd_buffers(int argc, char **argv);
 int oche_cmd_check_nic(int argc, char **argv);
 int oche_cmd_exec(int argc, char **argv);
+int oche_cmd_export(int argc, char **argv);
 int oche_cmd_fault(int argc, char **argv);
 int oche_cmd_fluid(int argc, char **argv);
 int oche_cmd_import(int argc, char **argv);

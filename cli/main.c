@@ -38,6 +38,8 @@ static const struct command {
     {"buffers", NOT_IN_KIT(oche_cmd_buffers),
      "divide a switch's memory; check a scenario's switches"},
     {"import", NOT_IN_KIT(oche_cmd_import), "read files of other programs, and make scenarios"},
+    {"export", NOT_IN_KIT(oche_cmd_export),
+     "write a scenario's flows and network as files of another simulator"},
     {"nic", NOT_IN_KIT(oche_cmd_nic), "show what is known of real RDMA adapters"},
     {"check-nic", NOT_IN_KIT(oche_cmd_check_nic),
      "test how an adapter behaves, simulated or in a capture"},

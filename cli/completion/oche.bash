@@ -109,6 +109,8 @@ _oche() {
             [ "$command" = exec ] && choices=$("$program" nic 2>/dev/null | awk '/^$/ { exit } { print $1 }') ;;
         --recovery)
             [ "$command" = exec ] && choices=$(_oche_named "$program" Recovery) ;;
+        --to)
+            [ "$command" = export ] && choices="htsim hpcc" ;;
         --preset | -P)
             [ "$command" = buffers ] &&
                 choices=$("$program" buffers --list-presets 2>/dev/null |
@@ -125,7 +127,7 @@ _oche() {
                     /^$/ { figures = 0 }
                     !figures && /^[a-z0-9-]+: / { paper = $1; print paper }
                     figures && /^[a-z0-9-]+: / { print paper "/" $1 }') ;;
-            run:* | sweep:* | fluid:*) # the scenarios that come with oche, and files
+            run:* | sweep:* | fluid:* | export:*) # the scenarios that come with oche, and files
                 [[ $word == */* ]] ||
                     choices=$("$program" run --list 2>/dev/null | awk '/^$/ { exit } { print $1 }')
                 compopt -o filenames 2>/dev/null || true

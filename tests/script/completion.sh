@@ -31,6 +31,9 @@ offers run r
 offers fct.all.p99 run x.yaml --until-stable fct.a
 offers '!fct.all.max' run x.yaml --until-stable fct.a
 offers '!sweep' r
+offers hpcc export --to h
+offers demo export d
+offers --set= export --s
 offers --set= run --se
 offers --quiet run --q
 offers switch.kmin= run scenarios/demo.yaml --set sw

@@ -203,7 +203,8 @@ def check_multishot(folder):
     connection that is left over never starts, and must not be one that others wait for."""
     write(folder, "x.cm", MULTISHOT.format(""))
     result = result_of(folder + "/x.cm")
-    check(result["operations_left"] == 0 and "1 connections never start" in result["remark"], result)
+    check(result["operations_left"] == 0 and "1 connections never start" in result["remark"],
+          result)
     found, _ = starts(folder, "{type: star, hosts: 4, host_rate: 100Gbps, delay: 1us}")
     # Connection 2 is there after 2 us, and its word at node 0 after 4; connection 1 is acknowledged
     # after 40 us and a round trip of 4.
@@ -213,8 +214,8 @@ def check_multishot(folder):
     write(folder, "x.cm", MULTISHOT.format(" recv_done_trigger 2").replace(
         "Triggers 1", "Triggers 2").replace("0->1 id 1", "trigger id 2 oneshot\n0->1 id 1"))
     done = oche_import(folder + "/x.cm")
-    check(done.returncode == 2 and "x.cm:10: never starts, as trigger 1 starts 3 connections and is "
-          "fired 2 times" in done.stderr, done.stderr)
+    check(done.returncode == 2 and "x.cm:10: never starts, as trigger 1 starts 3 connections and "
+          "is fired 2 times" in done.stderr, done.stderr)
 
 
 def check_failures(folder):

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes a connection matrix (.cm) and a fat tree (.topo) for uet-htsim. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/export/formats.h"
+#include "cli/export/tree.h"
+#include "params/figures.h"
+#include "params/text_stream.h"
+
+#define MOST_BYTES 2147483647 /* htsim's int */
+
+static bool check_sizes(const struct oche_export_traffic *traffic, struct oche_error *error)
+{
+    for (uint32_t i = 0; i < traffic->flow_count; i++)
+        if (traffic->flows[i].bytes > MOST_BYTES)
+            return oche_fail(error,
+                             "workload: flow %u has %" PRIu64 " bytes; htsim reads at most %d: "
+                             "make it several flows",
+                             i, traffic->flows[i].bytes, MOST_BYTES);
+    return true;
+}
+
+static void print_matrix(const struct oche_export_traffic *traffic, uint32_t nodes, FILE *out)
+{
+    fprintf(out, "# A connection matrix of htsim, written by oche export.\nNodes %u\n", nodes);
+    fprintf(out, "Connections %u\n", traffic->flow_count);
+    if (traffic->trigger_count > 0)
+        fprintf(out, "Triggers %u\n", traffic->trigger_count);
+    for (uint32_t i = 0; i < traffic->trigger_count; i++)
+        if (traffic->triggers[i].firings == 1)
+            fprintf(out, "trigger id %u oneshot\n", i + 1);
+        else
+            fprintf(out, "trigger id %u barrier count %u\n", i + 1, traffic->triggers[i].firings);
+    for (uint32_t i = 0; i < traffic->flow_count; i++) {
+        const struct oche_export_flow *flow = &traffic->flows[i];
+
+        fprintf(out, "%u->%u id %u", flow->src, flow->dst, i + 1);
+        if (flow->start == OCHE_NEVER)
+            fprintf(out, " trigger %u", flow->trigger + 1);
+        else
+            fprintf(out, " start %" PRIu64, flow->start);
+        fprintf(out, " size %" PRIu64, flow->bytes);
+        if (flow->send_done != OCHE_NO_TRIGGER)
+            fprintf(out, " send_done_trigger %u", flow->send_done + 1);
+        if (flow->recv_done != OCHE_NO_TRIGGER)
+            fprintf(out, " recv_done_trigger %u", flow->recv_done + 1);
+        fputc('\n', out);
+    }
+}
+
+/* htsim reads a start as a float. Says how far off its starts are. */
+static void remark_starts(const struct oche_export_traffic *traffic, FILE *remarks)
+{
+    uint64_t most = 0, starts = 0;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < traffic->flow_count; i++) {
+        const oche_time start = traffic->flows[i].start;
+
+        if (start == OCHE_NEVER || start == 0)
+            continue;
+        const uint64_t read = (uint64_t)(float)start;
+        const uint64_t off = read > start ? read - start : start - read;
+
+        starts++;
+        count += off > 0;
+        most = off > most ? off : most;
+    }
+    if (count > 0)
+        fprintf(remarks,
+                "start: htsim reads picoseconds as a float of 24 bits; of %u flows it rounds the "
+                "start, by at most %s\n",
+                count, oche_figure_time(most).text);
+    if (starts > 0)
+        fputs("start: htsim_uec reads it so; htsim_roce takes the same number for microseconds\n",
+              remarks);
+}
+
+static void remark_run(const struct oche_export_source *source, FILE *remarks)
+{
+    const struct oche_world_config *config = source->config;
+    const struct oche_topology *topology = oche_world_topology(source->world);
+    const oche_time end = config->run.duration > 0 ? config->run.duration : OCHE_SEC;
+    static const char *const programs[] = {
+        "htsim_roce -strat ecmp_host -paths 256 -queue_type lossless_input -q 100000",
+        "htsim_uec -sender_cc_only"};
+
+    for (size_t i = 0; i < OCHE_COUNT_OF(programs); i++) {
+        fprintf(remarks, "%s: %s -nodes %u -tm ", i == 0 ? "to run it" : "or", programs[i],
+                topology->host_count);
+        oche_export_show_path(source, "flows.cm", remarks);
+        fputs(" -topo ", remarks);
+        oche_export_show_path(source, "network.topo", remarks);
+        fprintf(remarks, " -linkspeed %" PRIu64 " -mtu %" PRIu64 " -end %" PRIu64 "\n",
+                topology->links[0].rate_bps / OCHE_MBPS, config->hosts.mtu_bytes,
+                (end + OCHE_US - 1) / OCHE_US);
+    }
+}
+
+static bool make(struct oche_export_files *files, const struct oche_export_source *source,
+                 struct oche_error *error)
+{
+    const struct oche_topology *topology = oche_world_topology(source->world);
+    struct oche_export_tree tree;
+    FILE *out;
+
+    if (!check_sizes(source->traffic, error) || !oche_export_tree_find(&tree, topology, error))
+        return false;
+    out = oche_export_file(files, "flows.cm");
+    print_matrix(source->traffic, topology->host_count, out);
+    oche_text_stream_close(out);
+    out = oche_export_file(files, "network.topo");
+    oche_export_tree_print(&tree, out);
+    oche_text_stream_close(out);
+    if (tree.idle_spine)
+        fputs("topology: htsim has two tiers at least; a spine without use is above the switch\n",
+              files->remarks);
+    remark_starts(source->traffic, files->remarks);
+    if (source->traffic->jobs)
+        fputs("workload: each message is a connection of its own; in htsim messages of two ranks "
+              "can overtake one another\n",
+              files->remarks);
+    fputs("congestion_control, switch: htsim has its own, by options; PFC alone is htsim_roce, "
+          "DCQCN its option -dcqcn\n",
+          files->remarks);
+    remark_run(source, files->remarks);
+    return true;
+}
+
+const struct oche_export_format oche_export_htsim = {
+    .name = "htsim",
+    .help = "flows.cm and network.topo for uet-htsim's htsim_uec and htsim_roce",
+    .make = make,
+};
