@@ -8,7 +8,8 @@
 #include "params/figures.h"
 #include "params/text_stream.h"
 
-#define MOST_BYTES 2147483647 /* htsim's int */
+#define MOST_BYTES       2147483647 /* htsim's int */
+#define UEC_HEADER_BYTES 64         /* in htsim_uec's -mtu */
 
 static bool check_sizes(const struct oche_export_traffic *traffic, struct oche_error *error)
 {
@@ -77,25 +78,57 @@ static void remark_starts(const struct oche_export_traffic *traffic, FILE *remar
               remarks);
 }
 
-static void remark_run(const struct oche_export_source *source, FILE *remarks)
+/*
+ * True if the tree is one that htsim makes from the number of hosts alone: full, of one rate and
+ * delay. htsim_roce takes no other one, as it sets the queue sizes of a file to 0 and refuses them.
+ */
+static bool is_full(const struct oche_export_tree *tree)
+{
+    const uint64_t half = tree->tier[0].radix_down;
+    bool same = !tree->idle_spine;
+
+    for (unsigned i = 0; i < tree->tiers; i++)
+        same = same && tree->tier[i].rate_bps == tree->tier[0].rate_bps &&
+               tree->tier[i].delay == tree->tier[0].delay && tree->tier[i].bundle == 1 &&
+               tree->tier[i].oversubscribed <= 1;
+    return same && tree->hosts == 2 * half * half * (tree->tiers == 3 ? half : 1);
+}
+
+/* `header_bytes`: what the program counts as a part of its mtu. */
+static void print_options(const struct oche_export_source *source, uint64_t header_bytes,
+                          FILE *remarks)
 {
     const struct oche_world_config *config = source->config;
     const struct oche_topology *topology = oche_world_topology(source->world);
     const oche_time end = config->run.duration > 0 ? config->run.duration : OCHE_SEC;
-    static const char *const programs[] = {
-        "htsim_roce -strat ecmp_host -paths 256 -queue_type lossless_input -q 100000",
-        "htsim_uec -sender_cc_only"};
 
-    for (size_t i = 0; i < OCHE_COUNT_OF(programs); i++) {
-        fprintf(remarks, "%s: %s -nodes %u -tm ", i == 0 ? "to run it" : "or", programs[i],
-                topology->host_count);
-        oche_export_show_path(source, "flows.cm", remarks);
-        fputs(" -topo ", remarks);
-        oche_export_show_path(source, "network.topo", remarks);
-        fprintf(remarks, " -linkspeed %" PRIu64 " -mtu %" PRIu64 " -end %" PRIu64 "\n",
-                topology->links[0].rate_bps / OCHE_MBPS, config->hosts.mtu_bytes,
-                (end + OCHE_US - 1) / OCHE_US);
-    }
+    fprintf(remarks, " -nodes %u -tm ", topology->host_count);
+    oche_export_show_path(source, "flows.cm", remarks);
+    fprintf(remarks, " -linkspeed %" PRIu64 " -mtu %" PRIu64 " -end %" PRIu64 "\n",
+            topology->links[0].rate_bps / OCHE_MBPS, config->hosts.mtu_bytes + header_bytes,
+            (end + OCHE_US - 1) / OCHE_US);
+}
+
+static void remark_run(const struct oche_export_source *source, const struct oche_export_tree *tree,
+                       FILE *remarks)
+{
+    uint32_t receives = 0;
+
+    for (uint32_t i = 0; i < source->traffic->flow_count; i++)
+        receives += source->traffic->flows[i].recv_done != OCHE_NO_TRIGGER;
+    if (receives > 0)
+        fputs("recv_done_trigger: neither htsim_uec nor htsim_roce fires it at commit 40ccb05\n",
+              remarks);
+    fputs("to run it: htsim_uec -sender_cc_only -topo ", remarks);
+    oche_export_show_path(source, "network.topo", remarks);
+    print_options(source, UEC_HEADER_BYTES, remarks);
+    if (!is_full(tree))
+        return;
+    fprintf(remarks,
+            "or: htsim_roce -strat ecmp_host -paths 256 -queue_type lossless_input -q 100000 "
+            "-tiers %u -hop_latency %g",
+            tree->tiers, (double)tree->tier[0].delay / OCHE_US);
+    print_options(source, 0, remarks);
 }
 
 static bool make(struct oche_export_files *files, const struct oche_export_source *source,
@@ -124,7 +157,7 @@ static bool make(struct oche_export_files *files, const struct oche_export_sourc
     fputs("congestion_control, switch: htsim has its own, by options; PFC alone is htsim_roce, "
           "DCQCN its option -dcqcn\n",
           files->remarks);
-    remark_run(source, files->remarks);
+    remark_run(source, &tree, files->remarks);
     return true;
 }
 
