@@ -65,6 +65,10 @@ FILES = {
     "wide.topo": "Nodes 16\nTiers 2\nPodsize 16\nTier 0\nDownlink_speed_Gbps 100 200\n",
     "failed.cm": "Nodes 2\nConnections 1\nFailures 1\n0->1 start 0 size 1000\n"
                  "failure switch_type AGG switch_id 0 link_id 0\n",
+    "lost.cm": "Nodes 2\nConnections 1\nFailures 1\n0->1 start 0 size 1000\n"
+               "failure switch_type AGG switch_id 0 link_id 0\n",
+    "often.cm": "Nodes 2\nConnections 1\nFailures 99\n0->1 start 0 size 1000\n" +
+                99 * "failure switch_type AGG switch_id 0 link_id 0\n",
     "far.cm": "Nodes 2\nConnections 1\nFailures 1\n0->1 start 0 size 1000\n"
               "failure switch_type AGG switch_id 9 link_id 0\n",
     "cores.cm": "Nodes 2\nConnections 1\nFailures 1\n0->1 start 0 size 1000\n"
@@ -453,6 +457,14 @@ COMMANDS = [
       "workload={type: schedule, file: cores.cm}"],
      "--set workload={type: schedule, file: cores.cm}: workload.file: cores.cm:5: link_id 2: agg1 "
      "leads to 2 cores, from 0"),
+    (["first.yaml", "--set", "topology={type: fat_tree, k: 4}", "--set",
+      "workload={type: schedule, file: often.cm}"],
+     "--set workload={type: schedule, file: often.cm}: workload.file: often.cm: has 99 failures, "
+     "and the topology 48 links"),
+    (["first.yaml", "--set", "topology={type: fat_tree, k: 4}", "--set",
+      "workload={type: schedule, file: lost.cm}", "--set", "routes.file=right.routes"],
+     "--set workload={type: schedule, file: lost.cm}: workload: its matrix has failures, and "
+     "routes.file fixes the ways of flows; leave one of them out"),
     (["first.yaml", "--set", "topology.delay=1ms"],
      "first.yaml: switch.buffer: 12000000 bytes is less than the PFC headroom of "),
     (["S", "--set", "routes.file=wrong.routes"],

@@ -40,6 +40,12 @@ REFUSED = [
     ("topology.delay=1.5ns", "htsim", "topology: a delay of 1.50ns; htsim has whole nanoseconds"),
     ("workload={type: from_file, file: large.csv}", "htsim", "workload: flow 0 has 3000000000 "
      "bytes; htsim reads at most 2147483647: make it several flows"),
+    ("workload={type: permutation, bytes: 64B, messages: 1000000}", "htsim", "workload: 8000000 "
+     "flows; at most 4000000 can be exported: set a shorter duration, or fewer messages"),
+    ("workload={type: long_flows, load: 40%}|duration=1ms", "hpcc", "application makes the flow's "
+     "bytes one after the other, which has no form in a file of flows"),
+    ("workload={type: poisson_cdf, cdf: websearch, load: 1%}|duration=1ns", "hpcc", "workload: no "
+     "flow is known before the run; there is nothing to export"),
     ("workload={type: permutation, messages: 2}", "hpcc", "workload: flow 1 starts when others "
      "have ended, and HPCC's flows have a start; write --to htsim, or one message for each flow"),
     ("workload={type: schedule, file: calc.goal}", "htsim", "rank 1: calculates after a message; a "
@@ -201,7 +207,8 @@ def check_refused(where):
     scenario(where, "x.yaml", LEAVES, "{type: permutation, bytes: 1KB}")
     before = sorted(os.listdir(where))
     for change, to, words in REFUSED:
-        done = export(where, "x.yaml", "--to", to, "-o", "none", "-s", change)
+        sets = [word for one in change.split("|") for word in ("-s", one)]
+        done = export(where, "x.yaml", "--to", to, "-o", "none", *sets)
         check(done.returncode == 2 and not done.stdout and done.stderr.count("\n") == 1 and
               words in done.stderr, change, "gets", done.stderr)
     for options, words in BAD:
