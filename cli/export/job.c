@@ -127,8 +127,8 @@ static bool match(struct taking *of)
             return fail(of, "there are messages without receives, or receives without messages; "
                             "oche import says which");
         of->message_of[send->rank][send->operation] =
-            of->message_of[receive->rank][receive->operation] =
-                oche_job_message(of->job, send->rank, send->operation);
+            of->message_of[receive->rank][receive->operation] = oche_job_number(
+                of->job, &(struct oche_job_flow){send->rank, send->operation, OCHE_JOB_DATA});
     }
     return true;
 }
@@ -378,6 +378,11 @@ bool oche_export_take_job(struct oche_export_traffic *traffic, const struct oche
         return oche_fail(error,
                          "workload[%u].overhead: other simulators start a flow at once; set it to "
                          "0",
+                         job->workload);
+    if (job->receives != NULL)
+        return oche_fail(error,
+                         "workload[%u].rendezvous_above: other simulators do not ask first; set it "
+                         "to never",
                          job->workload);
     good = match(&of);
     for (uint32_t r = 0; good && r < job->goal.ranks; r++) {

@@ -20,7 +20,7 @@ uint32_t oche_export_add_trigger(struct oche_export_traffic *traffic, uint32_t f
 static bool is_of_job(const struct oche_jobs *jobs, uint32_t flow)
 {
     for (uint32_t i = 0; i < jobs->count; i++)
-        if (flow - jobs->list[i]->first_flow < oche_job_messages(jobs->list[i]))
+        if (flow - jobs->list[i]->first_flow < oche_job_flows(jobs->list[i]))
             return true;
     return false;
 }

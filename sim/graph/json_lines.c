@@ -673,6 +673,20 @@ static bool write_all(struct lines *lines, struct oche_goal *goal)
 
 /* ---- the file ---- */
 
+/* True if the text is an object whose first value is an object, too, as in SONiC's CONFIG_DB. */
+static bool has_tables(const char *text)
+{
+    const char *at = text + 1;
+
+    at += strspn(at, " \t\r\n");
+    if (*at != '"')
+        return false;
+    at++;
+    at += strcspn(at, "\"");
+    at += strspn(at, "\" \t\r\n:");
+    return *at == '{';
+}
+
 bool oche_json_lines_is_one(const char *path)
 {
     char head[HEAD_BYTES + 1];
@@ -683,7 +697,7 @@ bool oche_json_lines_is_one(const char *path)
     for (;;) {
         at += strspn(at, " \t\r\n");
         if (*at != '#')
-            return *at == '{';
+            return *at == '{' && !has_tables(at);
         at += strcspn(at, "\n");
     }
 }
