@@ -42,6 +42,9 @@ SCENARIOS = [
     ("rogue", ["--set", "duration=1ms", "--set", "measure.rates=true"], (2,)),
     ("link-failure", ["--set", "workload.stop=2ms", "--set", "routes.reroute=200us", "--set",
                       "failures=[{link: \"leaf0:spine1\", at: 500us, until: 1500us}]"], (2,)),
+    # What ranks of jobs did, and when phases began and ended.
+    ("all-reduce", ["--set", "workload[0].bytes=2MB", "--set", "workload[0].compute=50us", "--set",
+                    "workload[1].bytes=2MB"], (2,)),
 ]
 
 
