@@ -11,6 +11,7 @@ usage: graphs.py     environment: OCHE, SOURCE; OCHE_LONG=yes: 1,000 schedules
 """
 import json
 import os
+import re
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -149,8 +150,9 @@ def sentence_of(work, workload, *options):
     shown = run_program(OCHE, "run", "c.yaml", *options, cwd=work, env=environment)
     told = run_program(OCHE, "run", "c.yaml", "--json", *options, cwd=work, env=environment)
     must(shown.returncode == told.returncode == 0, shown.stderr, told.stderr)
-    metrics = json.loads(told.stdout)["runs"][0]["metrics"]
-    return next(line for line in shown.stdout.split("\n") if line.startswith("Job 0")), metrics
+    run = json.loads(told.stdout)["runs"][0]
+    line = next(line for line in shown.stdout.split("\n") if line.startswith("Job 0"))
+    return line, {**run["metrics"], "job": run["jobs"][0]}
 
 
 def check_sentences(work):
@@ -179,6 +181,40 @@ def check_sentences(work):
           metrics["workload.0.exposed.max"])
 
 
+def check_phases(work):
+    """Phases in words and as JSON: of a ring both halves, of halving and doubling the longest."""
+    reduce = "{type: collective, operation: all_reduce, bytes: 8MB, compute: 1ms, repeat: 2"
+    line, found = sentence_of(work, reduce + "}")
+    check(re.search(r"; reduce_scatter \S+us, all_gather \S+us[;.]", line), line)
+    job = found["job"]
+    check(job["ranks"] == 4 and job["end"] == found["workload.0.time"], job)
+    check(job["late"] == found["workload.0.straggler"] and len(job["repetitions"]) == 2, job)
+    for one in job["repetitions"]:
+        first, second = one["phases"]
+        check((first["name"], second["name"]) == ("reduce_scatter", "all_gather"), one)
+        check(one["begin"] == first["begin"] < second["begin"] <= first["end"] < second["end"] ==
+              one["end"], one)
+    line, found = sentence_of(work, reduce + ", algorithm: halving_doubling}")
+    phases = found["job"]["repetitions"][0]["phases"]
+    check([phase["name"] for phase in phases] == [
+        "halving, distance 2", "halving, distance 1", "doubling, distance 1",
+        "doubling, distance 2"], phases)
+    check(re.search(r"; longest of 4 phases: (halv|doubl)ing, distance 2, \S+us[;.]", line), line)
+    # One of three ranks is beyond the power of two.
+    line, found = sentence_of(work, "{type: collective, algorithm: halving_doubling, bytes: 1MB, "
+                              "ranks: 3}")
+    phases = [phase["name"] for phase in found["job"]["repetitions"][0]["phases"]]
+    check(phases == ["from ranks beyond", "halving, distance 1", "doubling, distance 1",
+                     "to ranks beyond"], phases)
+    late = "num_ranks 3\n" + "".join(f"rank {i} {{\ncalc {time}\n}}\n"
+                                      for i, time in enumerate((1000, 5000, 7000)))
+    with open(os.path.join(work, "late.goal"), "w", encoding="utf-8") as out:
+        out.write(late)
+    line, found = sentence_of(work, "{type: schedule, file: late.goal}")
+    check(line.endswith("rank 2 ends last, 2us after the median."), line)
+    check(found["job"]["repetitions"] == [] and found["job"]["bytes"] is None, found["job"])
+
+
 def main():
     kinds = {"ends": 0, "stuck": 0}
     with tempfile.TemporaryDirectory() as work:
@@ -187,6 +223,7 @@ def main():
                 check(text == "", text)
         check_times(work)
         check_sentences(work)
+        check_phases(work)
         for seed in range(COUNT):
             with open(os.path.join(work, f"{seed}.goal"), encoding="utf-8") as text:
                 kinds["stuck" if "tag 1000" in text.read() else "ends"] += 1
