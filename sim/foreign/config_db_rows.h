@@ -7,13 +7,23 @@
 #include "sim/foreign/translation.h"
 #include "sim/scenario/document.h"
 
-#define OCHE_DB_MOST_PRIORITY 31 /* in keys and masks */
+#define OCHE_DB_MOST_PRIORITY 31                  /* in keys and masks */
+#define OCHE_DB_MOST_BYTES    INT64_C(0x7fffffff) /* of a switch's memory, and of thresholds */
+#define OCHE_DB_HOSTS         9                   /* of the network to try the switch */
 
 struct oche_db {
     const struct oche_document *document;
     struct oche_translation *to;
     struct oche_error *error;
 };
+
+/*
+ * The parts: each adds settings and notes for the lossless priorities of a mask. They return false,
+ * with an error, if a value is wrong.
+ */
+bool oche_db_marking(const struct oche_db *db, uint32_t lossless);
+bool oche_db_pfc(const struct oche_db *db, uint32_t lossless);
+bool oche_db_watchdog(const struct oche_db *db);
 
 /* Returns a table, or NULL. */
 const struct oche_yaml *oche_db_table(const struct oche_db *db, const char *name);

@@ -147,6 +147,11 @@ static void translate_duration(const struct oche_ns3_job *job, oche_time origin)
 
     if (stop == NULL)
         return;
+    if (!job->files->has_flows) {
+        oche_translation_note(job->to, OCHE_NOTE_NOT_NEEDED,
+                              "SIMULATOR_STOP_TIME: the run ends when all flows are over");
+        return;
+    }
     if (left > 0 && left <= MOST_RUN_S)
         oche_translation_set_unit(
             job->to, "", "duration",
@@ -165,9 +170,12 @@ static bool translate_run(const struct oche_ns3_job *job)
     const struct oche_ns3_value *seed = oche_ns3_given(job, OCHE_NS3_RANDOM_SEED);
     const struct oche_ns3_value *loss = oche_ns3_given(job, OCHE_NS3_ERROR_RATE_PER_LINK);
 
+    if (seed != NULL && seed->count > UINT32_MAX)
+        return oche_ns3_refuse(job, OCHE_NS3_RANDOM_SEED, "%llu; from 0 to %u",
+                               (unsigned long long)seed->count, UINT32_MAX);
     if (seed != NULL)
         oche_translation_set(job->to, "", "seed", "RANDOM_SEED", "%llu",
-                             (unsigned long long)(seed->count % UINT32_MAX));
+                             (unsigned long long)seed->count);
     translate_duration(job, origin);
     if (job->files->has_flows && origin > 0)
         oche_translation_set_unit(job->to, "workload", "origin", "the first flow's start",

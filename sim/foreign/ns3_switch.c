@@ -18,6 +18,7 @@
 #define KB              1000.0
 #define MOST_RATES      16
 #define RATE_TEXT_BYTES 32
+#define TIMELY          7 /* CC_MODE */
 #define LEAST_ALPHA     0.125
 #define PRIORITIES      2 /* lossless classes of a switch here: data, and ACKs and CNPs */
 
@@ -201,6 +202,11 @@ static bool translate_marking(const struct oche_ns3_job *job)
 
     if (oche_ns3_count(job, OCHE_NS3_ENABLE_QCN, 1) == 0) {
         oche_translation_set(job->to, "switch", "ecn", "ENABLE_QCN", "false");
+        return true;
+    }
+    if (oche_ns3_count(job, OCHE_NS3_CC_MODE, 0) == TIMELY) {
+        oche_translation_note(job->to, OCHE_NOTE_NOT_NEEDED,
+                              "KMIN_MAP, KMAX_MAP, PMAX_MAP: TIMELY uses no marks");
         return true;
     }
     if (oche_ns3_given(job, OCHE_NS3_KMIN_MAP) == NULL ||

@@ -202,6 +202,7 @@ static void test_refuses(void **state)
         {"CC_MODE 1\nRP_TIMER 0", "c.txt:2: RP_TIMER: 0 us; from 0.001 to 1000000"},
         {"RATE_AI 2000Gb/s", "c.txt:1: RATE_AI: 2000000000000 bit/s; at most 1Tb/s"},
         {"EWMA_GAIN 2", "c.txt:1: EWMA_GAIN: 2; from 1e-06 to 1"},
+        {"RANDOM_SEED 4294967296", "c.txt:1: RANDOM_SEED: 4294967296; from 0 to 4294967295"},
         {"FAST_RECOVERY_TIMES 0", "c.txt:1: FAST_RECOVERY_TIMES: 0; from 1 to 1000"},
         {"ERROR_RATE_PER_LINK 1.5", "c.txt:1: ERROR_RATE_PER_LINK: 1.5; a probability from 0 to 1"},
         {"KMIN_MAP 1 100000000000 500\nKMAX_MAP 1 100000000000 400 PMAX_MAP 1 100000000000 1",
