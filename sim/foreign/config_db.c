@@ -106,10 +106,10 @@ static bool translate_network(const struct oche_db *db)
     oche_translation_set(db->to, "workload", "type", "not in a CONFIG_DB: yours", "incast");
     oche_translation_set(db->to, "workload", "degree", NULL, "%d", OCHE_DB_HOSTS - 1);
     oche_translation_set(db->to, "workload", "bytes", NULL, "1MB");
-    oche_translation_note(db->to, OCHE_NOTE_ASSUMED,
-                          "a star of %d hosts%s and an incast of 1 MB: a CONFIG_DB has one switch, "
-                          "no network and no traffic",
-                          OCHE_DB_HOSTS, ballot.count > 0 ? "" : ", at 100 Gbit/s,");
+    oche_translation_note(
+        db->to, OCHE_NOTE_ASSUMED,
+        "a star of %d hosts%s and an incast of 1 MB: a CONFIG_DB has no network, no traffic",
+        OCHE_DB_HOSTS, ballot.count > 0 ? "" : ", at 100 Gbit/s,");
     return true;
 }
 

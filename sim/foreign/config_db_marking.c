@@ -140,7 +140,7 @@ bool oche_db_marking(const struct oche_db *db, uint32_t lossless)
         (is_true(oche_db_field(profile, "wred_green_enable")) ||
          oche_db_field(profile, "ecn_green_min_threshold") != NULL)) {
         oche_translation_note(db->to, OCHE_NOTE_ASSUMED,
-                              "all packets are green: thresholds of yellow and red have no place");
+                              "all packets are green; yellow and red have no place");
         return set_marking(db, profile);
     }
     snprintf(from, sizeof(from), "%s.%s", profile->path,

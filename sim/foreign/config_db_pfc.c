@@ -184,8 +184,7 @@ bool oche_db_pfc(const struct oche_db *db, uint32_t lossless)
     }
     if (has_reserved && reserved > 0)
         oche_translation_note(db->to, OCHE_NOTE_NO_COUNTERPART,
-                              "%s.size: memory that is kept for a priority group; all is shared "
-                              "here, but for headroom",
+                              "%s.size: memory of a group alone; all is shared here",
                               groups.profile->path);
     return set_threshold(db, &groups) && set_memory(db, &groups, headroom);
 }

@@ -89,8 +89,8 @@ bool oche_db_watchdog(const struct oche_db *db)
     oche_translation_set(db->to, "switch", "mechanisms", "PFC_WD", "pfc_watchdog");
     if (action != NULL)
         oche_translation_set(db->to, "pfc_watchdog", "action", "PFC_WD", "%s", action);
-    oche_translation_note(db->to, OCHE_NOTE_ASSUMED,
-                          "the watchdog is on every port; its times are long for a simulation: a "
-                          "run that is shorter never sees it act");
+    oche_translation_note(
+        db->to, OCHE_NOTE_ASSUMED,
+        "the watchdog is on every port; runs shorter than its times never see it act");
     return set_times(db, row, oche_yaml_find(rows, "GLOBAL"));
 }

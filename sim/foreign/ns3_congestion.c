@@ -107,7 +107,7 @@ static bool translate_timely(const struct oche_ns3_job *job)
                                   "RATE_HAI is rounded down to a multiple of RATE_AI");
     }
     oche_translation_note(job->to, OCHE_NOTE_ASSUMED,
-                          "TIMELY changes its rate after each segment; there once a round trip");
+                          "TIMELY: a new rate after each segment; there once a round trip");
     return set_rate(job, OCHE_NS3_RATE_AI, "delta") && set_rate(job, OCHE_NS3_MIN_RATE, "min_rate");
 }
 
@@ -117,8 +117,8 @@ static bool translate_dctcp(const struct oche_ns3_job *job)
     if (oche_ns3_count(job, OCHE_NS3_ENABLE_PFC, 1) != 0)
         oche_translation_set(job->to, SECTION, "lossless", "PFC is for all traffic there", "true");
     oche_translation_note(job->to, OCHE_NOTE_NO_COUNTERPART,
-                          "CC_MODE 8 is DCTCP with a rate, in RDMA NICs; here DCTCP is TCP's, with "
-                          "a window, so DCTCP_RATE_AI, MIN_RATE and the L2_ keys have no place");
+                          "CC_MODE 8: DCTCP as a rate in NICs; here it is TCP's, with a window, "
+                          "without DCTCP_RATE_AI, MIN_RATE and L2_ keys");
     return set_gain(job, 1.0 / 65536);
 }
 
@@ -136,7 +136,8 @@ static void note_keys(const struct oche_ns3_job *job, const enum oche_ns3_key *k
             used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
                                      used > 0 ? ", " : "", oche_ns3_key_name(keys[i]));
     if (used > 0)
-        oche_translation_note(job->to, kind, "%s: %s", names, why);
+        oche_translation_note(job->to, kind, kind == OCHE_NOTE_NOT_NEEDED ? "%s (%s)" : "%s: %s",
+                              names, why);
 }
 
 #define NOTE_KEYS(job, kind, why, ...)                                                             \
@@ -147,20 +148,17 @@ static void note_keys(const struct oche_ns3_job *job, const enum oche_ns3_key *k
 static void note_window(const struct oche_ns3_job *job)
 {
     if (oche_ns3_count(job, OCHE_NS3_HAS_WIN, 1) == 0)
-        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "no window, as here", OCHE_NS3_HAS_WIN,
-                  OCHE_NS3_VAR_WIN, OCHE_NS3_GLOBAL_T);
+        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "no window", OCHE_NS3_HAS_WIN, OCHE_NS3_VAR_WIN,
+                  OCHE_NS3_GLOBAL_T);
     else
         NOTE_KEYS(job, OCHE_NOTE_NO_COUNTERPART,
-                  "a sender has at most a bandwidth-delay product under way there; here it has no "
-                  "such window (host.window sets one in packets)",
+                  "a window of a bandwidth-delay product, which senders here do not have",
                   OCHE_NS3_HAS_WIN, OCHE_NS3_VAR_WIN, OCHE_NS3_GLOBAL_T);
     if (oche_ns3_count(job, OCHE_NS3_RATE_BOUND, 1) == 0)
         NOTE_KEYS(job, OCHE_NOTE_NO_COUNTERPART,
-                  "0: senders ignore their rates there; here they follow them",
-                  OCHE_NS3_RATE_BOUND);
+                  "0: senders ignore their rates; here they follow them", OCHE_NS3_RATE_BOUND);
     else
-        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "1: senders follow their rates, as here",
-                  OCHE_NS3_RATE_BOUND);
+        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "senders follow their rates", OCHE_NS3_RATE_BOUND);
 }
 
 #define HPCC_KEYS                                                                                  \
@@ -174,35 +172,32 @@ static void note_schemes(const struct oche_ns3_job *job, uint64_t mode)
     if (hpcc)
         NOTE_KEYS(job, OCHE_NOTE_NO_COUNTERPART, "of HPCC", HPCC_KEYS);
     else
-        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "of HPCC, and CC_MODE is not", HPCC_KEYS);
+        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "of HPCC", HPCC_KEYS);
     if (mode != DCTCP)
-        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "of DCTCP, and CC_MODE is not",
-                  OCHE_NS3_DCTCP_RATE_AI);
+        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "of DCTCP", OCHE_NS3_DCTCP_RATE_AI);
     if (mode == TIMELY || mode == DCTCP)
-        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "of DCQCN, and CC_MODE is not",
-                  OCHE_NS3_ALPHA_RESUME_INTERVAL, OCHE_NS3_RATE_DECREASE_INTERVAL,
-                  OCHE_NS3_CLAMP_TARGET_RATE, OCHE_NS3_RP_TIMER, OCHE_NS3_FAST_RECOVERY_TIMES);
+        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "of DCQCN", OCHE_NS3_ALPHA_RESUME_INTERVAL,
+                  OCHE_NS3_RATE_DECREASE_INTERVAL, OCHE_NS3_CLAMP_TARGET_RATE, OCHE_NS3_RP_TIMER,
+                  OCHE_NS3_FAST_RECOVERY_TIMES);
     if (mode == TIMELY)
-        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "of DCQCN and DCTCP, and CC_MODE is not",
-                  OCHE_NS3_EWMA_GAIN);
+        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "of DCQCN, DCTCP", OCHE_NS3_EWMA_GAIN);
     if (mode == DCTCP)
-        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "not of DCTCP, and CC_MODE is", OCHE_NS3_RATE_AI,
-                  OCHE_NS3_RATE_HAI);
+        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "not of DCTCP", OCHE_NS3_RATE_AI, OCHE_NS3_RATE_HAI);
 }
 
 /* Notes a mode that oche does not have. */
 static void note_mode(const struct oche_ns3_job *job, uint64_t mode)
 {
     if (mode == HPCC || mode == HPCC_PINT)
-        oche_translation_note(job->to, OCHE_NOTE_NO_COUNTERPART,
-                              "CC_MODE %d is %s, which oche does not have: the scenario has DCQCN "
-                              "in its place, with the values of the file",
-                              (int)mode, mode == HPCC ? "HPCC" : "HPCC-PINT");
+        oche_translation_note(
+            job->to, OCHE_NOTE_NO_COUNTERPART,
+            "CC_MODE %d: %s, which oche does not have; DCQCN in its place, with the file's values",
+            (int)mode, mode == HPCC ? "HPCC" : "HPCC-PINT");
     else if (mode != DCQCN && mode != TIMELY && mode != DCTCP)
-        oche_translation_note(job->to, OCHE_NOTE_NOT_KNOWN,
-                              "CC_MODE %llu (1 is DCQCN, 3 HPCC, 7 TIMELY, 8 DCTCP, 10 HPCC-PINT): "
-                              "the scenario has DCQCN in its place",
-                              (unsigned long long)mode);
+        oche_translation_note(
+            job->to, OCHE_NOTE_NOT_KNOWN,
+            "CC_MODE %llu; 1 is DCQCN, 3 HPCC, 7 TIMELY, 8 DCTCP, 10 HPCC-PINT: DCQCN in its place",
+            (unsigned long long)mode);
 }
 
 bool oche_ns3_translate_congestion(const struct oche_ns3_job *job)
@@ -214,9 +209,9 @@ bool oche_ns3_translate_congestion(const struct oche_ns3_job *job)
     note_window(job);
     if (oche_ns3_count(job, OCHE_NS3_ENABLE_QCN, 1) == 0 && mode != TIMELY) {
         oche_translation_set(job->to, SECTION, "name", "ENABLE_QCN", "none");
-        oche_translation_note(job->to, OCHE_NOTE_ASSUMED,
-                              "ENABLE_QCN 0: switches do not mark, and so senders never slow down: "
-                              "congestion_control: none");
+        oche_translation_note(
+            job->to, OCHE_NOTE_ASSUMED,
+            "ENABLE_QCN 0: without marks senders never slow down: congestion_control: none");
         return true;
     }
     switch (mode) {

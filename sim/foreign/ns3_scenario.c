@@ -50,13 +50,13 @@ static void translate_recovery(const struct oche_ns3_job *job)
     oche_translation_set(job->to, "recovery", "name", "L2_BACK_TO_ZERO", "%s",
                          back->count == 0 ? "go_back_n" : "go_back_0");
     if (back->count == 0)
-        oche_translation_note(job->to, OCHE_NOTE_ASSUMED,
-                              "L2_BACK_TO_ZERO 0 is go-back-N, as the program reads it; "
-                              "config_doc.txt says the reverse");
+        oche_translation_note(
+            job->to, OCHE_NOTE_ASSUMED,
+            "L2_BACK_TO_ZERO 0: go-back-N, as the program does; config_doc.txt says the reverse");
     else
-        oche_translation_note(job->to, OCHE_NOTE_ASSUMED,
-                              "L2_BACK_TO_ZERO 1 is go-back-0, to the message's beginning; there "
-                              "to that of a chunk (L2_CHUNK_SIZE)");
+        oche_translation_note(
+            job->to, OCHE_NOTE_ASSUMED,
+            "L2_BACK_TO_ZERO 1: go-back-0, to the message's beginning; there to that of a chunk");
 }
 
 static bool translate_host(const struct oche_ns3_job *job)
@@ -76,10 +76,10 @@ static bool translate_host(const struct oche_ns3_job *job)
     if (every != NULL)
         oche_translation_set(job->to, "host", "ack_every", "L2_ACK_INTERVAL", "1");
     if (every != NULL && every->count != 1)
-        oche_translation_note(job->to, OCHE_NOTE_ASSUMED,
-                              "L2_ACK_INTERVAL %llu: an ACK for each packet, as that program sends "
-                              "them whatever the interval",
-                              (unsigned long long)every->count);
+        oche_translation_note(
+            job->to, OCHE_NOTE_ASSUMED,
+            "L2_ACK_INTERVAL %llu: an ACK for each packet, as the program does whatever it is",
+            (unsigned long long)every->count);
     if (priority != NULL)
         oche_translation_set(job->to, "host", "ack_priority", "ACK_HIGH_PRIO", "%s",
                              priority->count != 0 ? "true" : "false");
@@ -149,7 +149,7 @@ static void translate_duration(const struct oche_ns3_job *job, oche_time origin)
         return;
     if (!job->files->has_flows) {
         oche_translation_note(job->to, OCHE_NOTE_NOT_NEEDED,
-                              "SIMULATOR_STOP_TIME: the run ends when all flows are over");
+                              "SIMULATOR_STOP_TIME (the run ends with its flows)");
         return;
     }
     if (left > 0 && left <= MOST_RUN_S)
@@ -200,12 +200,10 @@ static void note_balancing(const struct oche_ns3_job *job)
     if (mode == NULL)
         return;
     if (mode->count == 0)
-        oche_translation_note(job->to, OCHE_NOTE_NOT_NEEDED,
-                              "LB_MODE 0 is ECMP, as here; CONWEAVE_ keys have no meaning then");
+        oche_translation_note(job->to, OCHE_NOTE_NOT_NEEDED, "LB_MODE 0 (ECMP)");
     else
         oche_translation_note(
-            job->to, OCHE_NOTE_NO_COUNTERPART,
-            "LB_MODE %llu is %s; here switches have ECMP by flow, and CONWEAVE_ keys no meaning",
+            job->to, OCHE_NOTE_NO_COUNTERPART, "LB_MODE %llu: %s; here switches have ECMP by flow",
             (unsigned long long)mode->count,
             mode->count < OCHE_COUNT_OF(names) && names[mode->count] != NULL ? names[mode->count]
                                                                              : "not known");
@@ -224,7 +222,7 @@ static void note_role(const struct oche_ns3_job *job, enum oche_ns3_role role, c
                 (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "",
                                  oche_ns3_key_name((enum oche_ns3_key)key));
     if (used > 0)
-        oche_translation_note(job->to, OCHE_NOTE_NOT_NEEDED, "%s: %s", names, why);
+        oche_translation_note(job->to, OCHE_NOTE_NOT_NEEDED, "%s (%s)", names, why);
 }
 
 static void note_strangers(const struct oche_ns3_job *job)
@@ -281,15 +279,13 @@ bool oche_ns3_translate(const struct oche_ns3_config *config, const char *name,
     if (oche_ns3_given(&job, OCHE_NS3_L2_CHUNK_SIZE) != NULL &&
         oche_ns3_count(&job, OCHE_NS3_L2_BACK_TO_ZERO, 0) == 0)
         oche_translation_note(translation, OCHE_NOTE_NOT_NEEDED,
-                              "L2_CHUNK_SIZE: for L2_BACK_TO_ZERO 1");
+                              "L2_CHUNK_SIZE (for L2_BACK_TO_ZERO 1)");
     if (oche_ns3_given(&job, OCHE_NS3_FLOWGEN_STOP_TIME) != NULL ||
         oche_ns3_given(&job, OCHE_NS3_FLOWGEN_START_TIME) != NULL)
         oche_translation_note(translation, OCHE_NOTE_NOT_NEEDED,
-                              "FLOWGEN_START_TIME, FLOWGEN_STOP_TIME: the list of flows says when");
-    note_role(&job, OCHE_NS3_OUTPUT,
-              "output; oche run writes run.sqlite, and measure.queues "
-              "watches queues");
-    note_role(&job, OCHE_NS3_IGNORED, "has no effect there");
+                              "FLOWGEN_START_TIME, FLOWGEN_STOP_TIME (the flows say when)");
+    note_role(&job, OCHE_NS3_OUTPUT, "output");
+    note_role(&job, OCHE_NS3_IGNORED, "no effect there");
     note_strangers(&job);
     note_missing(&job);
     return true;

@@ -206,7 +206,7 @@ static bool translate_marking(const struct oche_ns3_job *job)
     }
     if (oche_ns3_count(job, OCHE_NS3_CC_MODE, 0) == TIMELY) {
         oche_translation_note(job->to, OCHE_NOTE_NOT_NEEDED,
-                              "KMIN_MAP, KMAX_MAP, PMAX_MAP: TIMELY uses no marks");
+                              "KMIN_MAP, KMAX_MAP, PMAX_MAP (TIMELY uses no marks)");
         return true;
     }
     if (oche_ns3_given(job, OCHE_NS3_KMIN_MAP) == NULL ||
@@ -271,16 +271,15 @@ static void translate_pfc(const struct oche_ns3_job *job)
         for (unsigned i = 1; i < rates.count; i++)
             if (alpha_of(rates.bps[i], nic_bps) != alpha) {
                 oche_translation_note(job->to, OCHE_NOTE_ASSUMED,
-                                      "%s: faster ports pause at the same share of the free buffer "
-                                      "as the slowest; there a port of twice the rate may hold "
-                                      "twice as much",
+                                      "%s: all ports pause at one share of the free buffer; there "
+                                      "faster ones hold more",
                                       tiers[kind]);
                 break;
             }
     }
-    oche_translation_note(job->to, OCHE_NOTE_ASSUMED,
-                          "headroom follows each link's rate and delay; there it is three times "
-                          "their product a port");
+    oche_translation_note(
+        job->to, OCHE_NOTE_ASSUMED,
+        "headroom: by each link's rate and delay; there three times their product");
 }
 
 bool oche_ns3_translate_switch(const struct oche_ns3_job *job)
