@@ -95,8 +95,9 @@ void oche_import_note_list(struct oche_translation *to, const char *shown,
         snprintf(starts, sizeof(starts), "from %s on, within %s",
                  oche_figure_time(list->first).text,
                  oche_figure_time(list->last - list->first).text);
-    oche_translation_note(to, OCHE_NOTE_FOUND, "%s: %u flows of %s, %s in all, %s", shown,
-                          list->flows, sizes, oche_figure_bytes(list->bytes).text, starts);
+    oche_translation_note(to, OCHE_NOTE_FOUND, "%s: %u flow%s of %s, %s in all, %s", shown,
+                          list->flows, list->flows == 1 ? "" : "s", sizes,
+                          oche_figure_bytes(list->bytes).text, starts);
     if (*list->remark != '\0')
         oche_translation_note(to, OCHE_NOTE_ASSUMED, "%s", list->remark);
 }

@@ -10,6 +10,7 @@
 #include "sim/graph/schedule_file.h"
 
 #define MOST_BYTES           (1024 * OCHE_INPUT_MIB)
+#define MOST_FLOW_WORDS      6
 #define MOST_WORDS           64
 #define LEAST_TOPOLOGY_WORDS 3
 #define MOST_TOPOLOGY_WORDS  6
@@ -107,6 +108,12 @@ static bool refuse(const struct oche_import *import, const struct head *head,
                          "%s:%u: is a topology of htsim (.topo), which is not read; write one as "
                          "docs/scenario.md says",
                          import->path, head->number[0]);
+    if (head->count[0] == 1 && are_numbers(head, 0) && are_numbers(head, 1))
+        return oche_fail(
+            error,
+            "%s:%u: is a list of nodes, as in a TRACE_FILE, which nothing here needs; a "
+            "flow has 5 or 6 numbers",
+            import->path, head->number[1]);
     if (is_scenario(import))
         return oche_fail(error, "%s:%u: is a scenario: oche run %s", import->path, head->number[0],
                          import->path);
@@ -132,7 +139,8 @@ static bool by_head(struct oche_import *import, const struct head *head,
               is_word(head, 0, 0, "link")) &&
              count > 1)
         *kind = OCHE_IMPORT_TOPOLOGY;
-    else if (are_numbers(head, 0) && count == 1)
+    else if (are_numbers(head, 0) && count == 1 &&
+             (head->count[1] <= MOST_FLOW_WORDS || !are_numbers(head, 1)))
         *kind = OCHE_IMPORT_FLOWS;
     else if (are_numbers(head, 0) && count == 2)
         *kind = OCHE_IMPORT_CDF;

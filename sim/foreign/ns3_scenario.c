@@ -78,7 +78,8 @@ static bool translate_host(const struct oche_ns3_job *job)
     if (every != NULL && every->count != 1)
         oche_translation_note(
             job->to, OCHE_NOTE_ASSUMED,
-            "L2_ACK_INTERVAL %llu: an ACK for each packet, as the program does whatever it is",
+            "L2_ACK_INTERVAL %llu: an ACK for each packet, as the program sends them behind the "
+            "first so many bytes",
             (unsigned long long)every->count);
     if (priority != NULL)
         oche_translation_set(job->to, "host", "ack_priority", "ACK_HIGH_PRIO", "%s",

@@ -699,6 +699,8 @@ IMPORTED = [
     ("Nodes 16\nTiers 2\n", "HERE:1: is a topology of htsim (.topo), which is not read; write one "
      "as docs/scenario.md says"),
     ("1\n0 0 3 100 5 0\n", "HERE:2: dst: host 0 sends to itself; another host"),
+    ("9\n0 1 2 3 4 5 6 7 8\n", "HERE:2: is a list of nodes, as in a TRACE_FILE, which nothing "
+     "here needs; a flow has 5 or 6 numbers"),
     ("2\n0 1 3 100 1000 0\n", "HERE: 1 flows, but the first line says 2"),
     ("0 0\n100 50\n", "HERE:2: cdf: ends at 50; the last line's must be 100 (percent) or 1"),
     ("host a\nhost b\n", "HERE:2: switch: none in the file; hosts are linked to a switch"),
