@@ -29,7 +29,7 @@ struct oche_export_source {
 };
 
 struct oche_export_format {
-    const char *name, *help;
+    const char *name;
     /* Returns false, with one line in `error`, if the format cannot have this network or traffic.
      */
     bool (*make)(struct oche_export_files *files, const struct oche_export_source *source,

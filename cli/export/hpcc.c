@@ -295,6 +295,5 @@ static bool make(struct oche_export_files *files, const struct oche_export_sourc
 
 const struct oche_export_format oche_export_hpcc = {
     .name = "hpcc",
-    .help = "topology.txt, flow.txt, trace.txt and config.txt for HPCC's ns-3 fork",
     .make = make,
 };

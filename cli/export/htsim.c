@@ -163,6 +163,5 @@ static bool make(struct oche_export_files *files, const struct oche_export_sourc
 
 const struct oche_export_format oche_export_htsim = {
     .name = "htsim",
-    .help = "flows.cm and network.topo for uet-htsim's htsim_uec and htsim_roce",
     .make = make,
 };
