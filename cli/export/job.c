@@ -7,7 +7,8 @@
  * a message.
  *
  * Of the messages of one rank that an operation waits for by way of a receive before it, the last
- * one counts, as messages of a queue pair arrive in their order.
+ * one counts, as messages of a queue pair arrive in their order. (With several channels, and in
+ * htsim, they can overtake one another; a remark says so.)
  */
 #include "cli/export/traffic.h"
 
@@ -29,7 +30,7 @@ struct needs {
     oche_time begins; /* when the operation can begin at the earliest, from the job's start on */
     oche_time after;  /* the same of its end: of calculations */
     uint32_t count;
-    struct event *events; /* sorted; malloc'd, NULL: none */
+    struct event *events; /* no two the same; malloc'd, NULL: none */
 };
 
 /* A receive or a send, by which messages find their receives. */
