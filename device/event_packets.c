@@ -155,8 +155,7 @@ static struct kept *keep(struct device_events *events, const struct single *sing
 static const uint8_t *damage(struct device_events *events, const struct single *single,
                              const struct oche_packet *packet)
 {
-    const uint32_t behind =
-        OCHE_ICRC_BYTES + oche_trailer_bytes(packet->opcode, packet->bth_reserved);
+    const uint32_t behind = OCHE_ICRC_BYTES + oche_packet_trailer_bytes(packet);
 
     memcpy(events->damaged, single->bytes, single->count);
     events->damaged[single->count - behind - 1] ^= 1;

@@ -78,7 +78,7 @@ static bool verify(struct oche_device *device, struct arrival *arrival,
                    const struct oche_packet *packet, const uint8_t *bytes, uint32_t count,
                    uint16_t *id) OCHE_NEEDS(device_lock)
 {
-    const uint32_t trailer = oche_trailer_bytes(packet->opcode, packet->bth_reserved);
+    const uint32_t trailer = oche_packet_trailer_bytes(packet);
     const struct oche_span body = {.bytes = bytes, .count = count - OCHE_ICRC_BYTES - trailer};
     const uint16_t guessed = oche_ip_id_guess(arrival->ids, arrival->first);
     uint32_t difference, after;

@@ -12,6 +12,7 @@
 #include "core/wire/cnp.h"
 #include "core/wire/extension.h"
 #include "core/wire/pfc_frame.h"
+#include "core/wire/telemetry.h"
 
 static void add_hex(struct json_object *json, const char *key, uint64_t value)
 {
@@ -82,11 +83,29 @@ static void add_extensions(struct json_object *json, const struct oche_packet *p
     if ((flags & OCHE_OP_HAS(RATE)) != 0)
         oche_json_add_int(json, "rate_bps",
                           UINT64_C(10000) * oche_rate_echo_get(packet).rate_10kbps);
-    else if ((packet->ext & OCHE_EXT_TRAILER) != 0)
+    else if (oche_packet_trailer_bytes(packet) == OCHE_TRAILER_BYTES)
         oche_json_add_int(json, "rate_bps", UINT64_C(10000) * packet->trailer.rate_10kbps);
 }
 
-static void add_headers(struct json_object *json, const struct oche_packet *packet)
+static void add_telemetry(struct json_object *json, const struct oche_telemetry *telemetry)
+{
+    struct json_object *hops = json_object_new_array();
+
+    for (unsigned i = 0; i < oche_telemetry_count(telemetry); i++) {
+        const struct oche_hop hop = oche_telemetry_hop(telemetry, i);
+        struct json_object *one = json_object_new_object();
+
+        oche_json_add_int(one, "rate_bps", hop.rate_bps);
+        oche_json_add_int(one, "time_ns", hop.time_ns);
+        oche_json_add_int(one, "sent_bytes", hop.sent_bytes);
+        oche_json_add_int(one, "queue_bytes", hop.queue_bytes);
+        json_object_array_add(hops, one);
+    }
+    json_object_object_add(json, "int", hops);
+}
+
+static void add_headers(struct json_object *json, const struct oche_packet *packet,
+                        const struct oche_frame *facts)
 {
     const uint32_t flags = oche_opcode(packet->opcode)->flags;
     uint32_t psn;
@@ -120,6 +139,10 @@ static void add_headers(struct json_object *json, const struct oche_packet *pack
     if (oche_wire_is_cm(packet))
         oche_wire_json_cm(json, packet);
     add_extensions(json, packet, flags);
+    if ((flags & OCHE_OP_HAS(INT)) != 0)
+        add_telemetry(json, &packet->telemetry);
+    else if (oche_packet_trailer_bytes(packet) == OCHE_INT_BYTES)
+        add_telemetry(json, &facts->telemetry);
 }
 
 static void add_verdict(struct json_object *json, const struct oche_wire_one *one,
@@ -158,7 +181,7 @@ void oche_wire_json_packet(struct oche_wire_report *report, const struct oche_wi
         oche_json_add_text(json, "tunnel", one->link.tunnel.kind);
     if (one->link.tunnels > 0 && one->link.tunnel.has_id)
         oche_json_add_int(json, "tunnel_id", one->link.tunnel.id);
-    add_headers(json, packet);
+    add_headers(json, packet, &one->facts);
     oche_json_add(json, "retransmission", oche_json_truth(one->again));
     add_verdict(json, one, verdict);
     if (verdict == OCHE_VERDICT_WRONG && one->error == OCHE_WIRE_ICRC) {

@@ -26,6 +26,7 @@
 #include "core/wire/codec.h"
 #include "core/wire/extension.h"
 #include "core/wire/pfc_frame.h"
+#include "core/wire/telemetry.h"
 #include "params/input_file.h"
 
 enum key { KEY_JSON = 256 };
@@ -117,7 +118,7 @@ static void print_flags(const struct oche_packet *packet)
     const bool extensions = (reserved & OCHE_BTH_EXTENSIONS) != 0;
     /* with `extensions` the same bit announces a trailer, or in an ACK reports a duplicate */
     const bool cnp_psn = !extensions && (reserved & OCHE_BTH_CNP_PSN) != 0;
-    const bool trailer = (packet->ext & OCHE_EXT_TRAILER) != 0;
+    const bool trailer = oche_packet_trailer_bytes(packet) > 0;
     const bool aeth = oche_opcode(packet->opcode)->operation == OCHE_OPERATION_ACK;
     const bool duplicate = extensions && aeth && (reserved & OCHE_BTH_DUPLICATE) != 0;
     const uint8_t known = OCHE_BTH_EXTENSIONS | OCHE_BTH_RESTARTS | OCHE_BTH_TOKENS |
@@ -200,7 +201,22 @@ static void print_rate_echo(const struct oche_packet *packet)
     printf(" stamp %" PRIu32 " ns", echo.stamp_ns);
 }
 
-/* Prints the bytes after the ICRC. */
+/* Prints the records of switches. */
+static void print_telemetry(const struct oche_telemetry *telemetry)
+{
+    const unsigned hops = oche_telemetry_count(telemetry);
+
+    printf(", INT of %u hop%s", hops, hops == 1 ? "" : "s");
+    for (unsigned i = 0; i < hops; i++) {
+        const struct oche_hop hop = oche_telemetry_hop(telemetry, i);
+
+        printf("%s %.1f Gbit/s at %" PRIu32 " ns sent %" PRIu64 " queue %" PRIu64,
+               i == 0 ? ":" : ";", (double)hop.rate_bps / (double)OCHE_GBPS, hop.time_ns,
+               hop.sent_bytes, hop.queue_bytes);
+    }
+}
+
+/* Prints RCP's bytes after the ICRC. */
 static void print_trailer(const struct oche_packet *packet)
 {
     const struct oche_rate_trailer trailer = packet->trailer;
@@ -227,7 +243,7 @@ static void print_cnp(const struct oche_packet *packet)
         printf(", expects psn %" PRIu32, psn);
 }
 
-static void print_headers(const struct oche_packet *packet)
+static void print_headers(const struct oche_packet *packet, const struct oche_frame *facts)
 {
     const struct oche_opcode_row *row = oche_opcode(packet->opcode);
 
@@ -252,6 +268,8 @@ static void print_headers(const struct oche_packet *packet)
         print_share(packet);
     if ((row->flags & OCHE_OP_HAS(RATE)) != 0)
         print_rate_echo(packet);
+    if ((row->flags & OCHE_OP_HAS(INT)) != 0)
+        print_telemetry(&packet->telemetry);
     if ((row->flags & OCHE_OP_HAS(GROUP)) != 0)
         print_group(packet);
     if ((row->flags & OCHE_OP_HAS(ATOMIC_ACK)) != 0)
@@ -265,8 +283,14 @@ static void print_headers(const struct oche_packet *packet)
                packet->deth.qkey);
     if (oche_wire_is_cm(packet))
         oche_wire_print_cm(packet);
-    if ((packet->ext & OCHE_EXT_TRAILER) != 0)
+    switch (oche_packet_trailer_bytes(packet)) {
+    case OCHE_INT_BYTES:
+        print_telemetry(&facts->telemetry);
+        break;
+    case OCHE_TRAILER_BYTES:
         print_trailer(packet);
+        break;
+    }
 }
 
 static void print_verdict(const struct oche_wire_one *one, enum oche_wire_verdict verdict)
@@ -315,7 +339,7 @@ static void print_packet(struct oche_wire_report *report, const struct oche_wire
     if (one->link.vlans > 0)
         printf(", VLAN");
     print_tunnel(&one->link);
-    print_headers(packet);
+    print_headers(packet, &one->facts);
     if (one->again)
         printf(", RETRANSMISSION");
     print_verdict(one, verdict);
@@ -343,8 +367,7 @@ static void encode_again(struct oche_wire_one *one)
     static uint8_t again[ROOM];
     const uint8_t *ip = one->bytes + one->link.ip_at;
     const size_t count = one->facts.frame_bytes;
-    const size_t body =
-        count - OCHE_ICRC_BYTES - oche_trailer_bytes(one->packet.opcode, one->packet.bth_reserved);
+    const size_t body = count - OCHE_ICRC_BYTES - oche_packet_trailer_bytes(&one->packet);
 
     one->differs_at = -1;
     if (oche_encode_frame(&one->packet, &one->facts, crc, again, sizeof(again)) != count) {

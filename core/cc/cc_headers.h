@@ -8,6 +8,7 @@
 #define OCHE_CORE_CC_CC_HEADERS_H
 
 #include "core/cc/cc.h"
+#include "core/wire/opcode.h"
 
 OCHE_C_BEGIN
 
@@ -29,11 +30,25 @@ struct oche_cc_headers {
      */
     bool trailer;
     /*
+     * Such packets carry telemetry instead (core/wire/telemetry.h), to which switches add records.
+     * Also only for schemes that do not run on the wire. The driver provides OCHE_TELEMETRY_ROOM
+     * bytes behind each packet that it gives to the NIC.
+     */
+    bool telemetry;
+    /*
      * Required with `own_opcode`: a packet of that opcode has arrived from the peer, usually for
      * the sender half.
      */
     void (*own)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet);
 };
+
+/* Returns the bytes of the trailer that the scheme's data packets have behind the ICRC, or 0. */
+static inline uint32_t oche_cc_trailer_bytes(const struct oche_cc_scheme *cc)
+{
+    if (cc->headers == NULL)
+        return 0;
+    return cc->headers->telemetry ? OCHE_INT_BYTES : cc->headers->trailer ? OCHE_TRAILER_BYTES : 0;
+}
 
 OCHE_C_END
 

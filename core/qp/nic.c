@@ -122,8 +122,8 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
     nic->trace = config->trace;
     nic->address = config->address;
     nic->ipv6 = config->ipv6;
-    nic->trailer_bytes =
-        config->cc->headers != NULL && config->cc->headers->trailer ? OCHE_TRAILER_BYTES : 0;
+    nic->trailer_bytes = (uint8_t)oche_cc_trailer_bytes(config->cc);
+    nic->telemetry = config->cc->headers != NULL && config->cc->headers->telemetry;
     nic->control_class = config->control_class;
     nic->late = late_wanted(config->habits);
     nic->destinations = (void *)(base + l.destinations);

@@ -47,6 +47,7 @@ struct oche_nic {
     uint16_t gap_bytes;
     bool ipv6;
     uint8_t trailer_bytes; /* bytes of trailer in each data packet */
+    bool telemetry;        /* the trailer is telemetry */
     uint8_t control_class;
     uint8_t ready_classes; /* mask of the classes whose ready list is not empty */
     bool cc_touched;       /* a hook may have changed cc_nic */

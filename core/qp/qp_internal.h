@@ -24,6 +24,7 @@
 #include "core/wire/aeth.h"
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
+#include "core/wire/telemetry.h"
 
 #define MIN_MTU 64
 
@@ -235,6 +236,11 @@ static inline void packet_trailer(const struct oche_qp *qp, struct oche_packet *
     packet->bth_reserved |= OCHE_BTH_TRAILER;
     packet->frame_bytes = (uint16_t)oche_frame_bytes_with(packet->opcode, packet->payload_bytes,
                                                           nic->trailer_bytes, nic->ipv6);
+    if (nic->telemetry) {
+        packet->bth |= OCHE_BTH_TELEMETRY;
+        packet->ext |= OCHE_EXT_TRAILER;
+        *oche_telemetry_of(packet) = (struct oche_telemetry){.hops = 0};
+    }
 }
 
 /* ---- qp_state.c ---- */

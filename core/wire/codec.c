@@ -9,6 +9,7 @@
 
 #include "core/wire/bytes.h"
 #include "core/wire/extension.h"
+#include "core/wire/telemetry.h"
 
 #define ETH_TYPE_OFFSET   12
 #define IPV4_MORE         0x20 /* in byte 6: more fragments follow */
@@ -82,6 +83,15 @@ static size_t take_cnp(struct oche_packet *packet, const uint8_t *in)
     return OCHE_CNP_BYTES;
 }
 
+static size_t put_telemetry(const struct oche_packet *packet, uint8_t *out)
+{
+    if ((packet->ext & OCHE_EXT_TRAILER) != 0)
+        oche_telemetry_put(&packet->telemetry, out);
+    else
+        memset(out, 0, OCHE_INT_BYTES);
+    return OCHE_INT_BYTES;
+}
+
 /* Writes the header of a group, and its list of senders if the packet carries the list. */
 static size_t put_group(const struct oche_packet *packet, uint8_t *out)
 {
@@ -146,6 +156,8 @@ static size_t put_header(enum oche_header header, const struct oche_opcode_row *
         return put_scheme(packet, OCHE_SHARE_BYTES, out);
     case OCHE_HEADER_RATE:
         return put_scheme(packet, OCHE_RATE_BYTES, out);
+    case OCHE_HEADER_INT:
+        return put_telemetry(packet, out);
     case OCHE_HEADER_GROUP:
         return put_group(packet, out);
     case OCHE_HEADER_NONE:
@@ -202,6 +214,10 @@ static size_t take_header(enum oche_header header, const struct oche_opcode_row 
         return take_scheme(packet, OCHE_SHARE_BYTES, in);
     case OCHE_HEADER_RATE:
         return take_scheme(packet, OCHE_RATE_BYTES, in);
+    case OCHE_HEADER_INT:
+        oche_telemetry_get(&packet->telemetry, in);
+        packet->ext |= OCHE_EXT_TRAILER;
+        return OCHE_INT_BYTES;
     case OCHE_HEADER_GROUP: /* take_list reads the list of senders */
         return take_scheme(packet, OCHE_GROUP_BYTES, in);
     case OCHE_HEADER_NONE:
@@ -314,27 +330,35 @@ static size_t put_transport(const struct oche_packet *packet, const struct oche_
     return at;
 }
 
-static uint32_t trailer_of(const struct oche_packet *packet)
-{
-    return oche_trailer_bytes(packet->opcode, packet->bth_reserved);
-}
-
 /*
  * If the packet has a trailer behind the ICRC, writes the trailer; zeros if its value was not set.
+ * Telemetry is a fact of the frame.
  */
-static void put_trailer(const struct oche_packet *packet, uint8_t *out)
+static void put_trailer(const struct oche_packet *packet, const struct oche_frame *frame,
+                        uint8_t *out)
 {
+    static const struct oche_telemetry none;
     const bool have = (packet->ext & OCHE_EXT_TRAILER) != 0;
 
-    if (trailer_of(packet) == 0)
+    if (oche_packet_trailer_bytes(packet) == 0)
         return;
+    if (packet->bth & OCHE_BTH_TELEMETRY) {
+        oche_telemetry_put(frame != NULL ? &frame->telemetry : &none, out);
+        return;
+    }
     oche_put32(out, have ? packet->trailer.rate_10kbps : 0);
     oche_put32(out + 4, have ? packet->trailer.rtt_ns : 0);
     oche_put32(out + 8, have ? packet->trailer.stamp_ns : 0);
 }
 
-static void take_trailer(struct oche_packet *packet, const uint8_t *in)
+/* Telemetry goes into the frame's facts, as there may be no memory behind the packet. */
+static void take_trailer(struct oche_packet *packet, struct oche_frame *frame, const uint8_t *in)
 {
+    if (packet->bth & OCHE_BTH_TELEMETRY) {
+        if (frame != NULL)
+            oche_telemetry_get(&frame->telemetry, in);
+        return;
+    }
     packet->trailer = (struct oche_rate_trailer){.rate_10kbps = oche_get32(in),
                                                  .rtt_ns = oche_get32(in + 4),
                                                  .stamp_ns = oche_get32(in + 8)};
@@ -354,7 +378,7 @@ static uint32_t encodable_bytes(const struct oche_packet *packet)
         (!(row->flags & OCHE_OP_HAS(GROUP)) || !list_possible(oche_group_get(packet).count)))
         return 0;
     return oche_transport_bytes(packet->opcode, packet->payload_bytes) + oche_list_bytes(packet) +
-           trailer_of(packet);
+           oche_packet_trailer_bytes(packet);
 }
 
 size_t oche_encode_transport(const struct oche_packet *packet, struct oche_pseudo *pseudo,
@@ -370,7 +394,7 @@ size_t oche_encode_transport(const struct oche_packet *packet, struct oche_pseud
     oche_pseudo_set_bytes(pseudo, bytes);
     all.count = put_transport(packet, NULL, out);
     oche_icrc_put(out + all.count, oche_icrc(crc32, pseudo, &all, 1));
-    put_trailer(packet, out + all.count + OCHE_ICRC_BYTES);
+    put_trailer(packet, NULL, out + all.count + OCHE_ICRC_BYTES);
     return bytes;
 }
 
@@ -392,7 +416,7 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
     row = oche_opcode(packet->opcode);
     if (row->name == NULL)
         return OCHE_WIRE_OPCODE;
-    trailer = oche_trailer_bytes(packet->opcode, bytes[4]);
+    trailer = oche_bth_trailer_bytes(bytes);
     if (count < (size_t)OCHE_BTH_BYTES + row->header_bytes + OCHE_ICRC_BYTES + trailer)
         return OCHE_WIRE_HEADER;
 
@@ -412,7 +436,7 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
     at += list_bytes;
 
     if (trailer > 0)
-        take_trailer(packet, bytes + count - trailer);
+        take_trailer(packet, frame, bytes + count - trailer);
     rest = count - OCHE_ICRC_BYTES - trailer - at;
     pad = (uint32_t)(bytes[1] & OCHE_BTH_PAD_MASK) >> OCHE_BTH_PAD_SHIFT;
     if (pad > rest)
@@ -541,7 +565,7 @@ size_t oche_encode_frame(const struct oche_packet *packet, const struct oche_fra
     all.bytes = ip + ip_bytes;
     all.count = put_transport(packet, frame, ip + ip_bytes);
     oche_icrc_put(ip + ip_bytes + all.count, oche_icrc(crc32, &pseudo, &all, 1));
-    put_trailer(packet, ip + ip_bytes + all.count + OCHE_ICRC_BYTES);
+    put_trailer(packet, frame, ip + ip_bytes + all.count + OCHE_ICRC_BYTES);
     return eth_bytes + ip_bytes + transport_bytes;
 }
 
@@ -650,7 +674,7 @@ static enum oche_wire_error decode_ip(const uint8_t *ip, size_t count, unsigned 
         return OCHE_WIRE_OK;
     oche_pseudo_from_bytes(&pseudo, ip);
     if (!oche_icrc_check(crc32, &pseudo, ip + header_bytes,
-                         ip_bytes - header_bytes - trailer_of(packet)))
+                         ip_bytes - header_bytes - oche_packet_trailer_bytes(packet)))
         return OCHE_WIRE_ICRC;
     return OCHE_WIRE_OK;
 }

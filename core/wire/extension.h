@@ -189,7 +189,7 @@ static inline uint32_t oche_list_bytes(const struct oche_packet *packet)
 /* Returns the bytes of a packet's frame, with its trailer and its list of senders. */
 static inline uint16_t oche_packet_frame_bytes(const struct oche_packet *packet, bool ipv6)
 {
-    uint32_t trailer = oche_trailer_bytes(packet->opcode, packet->bth_reserved);
+    uint32_t trailer = oche_packet_trailer_bytes(packet);
 
     return (uint16_t)oche_frame_bytes_with(packet->opcode, packet->payload_bytes,
                                            trailer + oche_list_bytes(packet), ipv6);

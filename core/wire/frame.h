@@ -31,7 +31,8 @@ struct oche_frame {
     uint16_t udp_checksum; /* as sent; 0: no checksum */
     uint8_t bth_reserved5; /* BTH byte 8, bits 4-0 */
     uint8_t deth_reserved;
-    uint8_t pad[3]; /* pad bytes as sent, normally 0 */
+    uint8_t pad[3];                  /* pad bytes as sent, normally 0 */
+    struct oche_telemetry telemetry; /* of a data packet with OCHE_BTH_TELEMETRY */
     /* set by decode: bytes from the first one to the end of the IP packet; encode ignores it */
     uint32_t frame_bytes;
 };

@@ -101,6 +101,8 @@ const struct oche_opcode_row oche_opcodes[OCHE_OPCODES] = {
     ROW(RC_ACK_RATE, "RC ACK RATE", RC_EXTENDED, ACK, RESPONSE | ONLY, AETH, RATE),
     ROW(RATE, "RATE", SCHEME, NONE, ONLY, RATE, NONE),
 
+    ROW(RC_ACK_INT, "RC ACK INT", RC_EXTENDED, ACK, RESPONSE | ONLY, AETH, INT),
+
     ROW(RC_SEND_FIRST_GROUP, "RC SEND FIRST GROUP", RC_EXTENDED, SEND, DATA | FIRST | TAKE, GROUP,
         NONE),
     ROW(RC_SEND_ONLY_GROUP, "RC SEND ONLY GROUP", RC_EXTENDED, SEND, DATA | ONLY | TAKE | END,
@@ -138,6 +140,7 @@ const char *oche_header_name(enum oche_header header)
         [OCHE_HEADER_SACK] = "SACK",
         [OCHE_HEADER_SHARE] = "share",
         [OCHE_HEADER_RATE] = "rate",
+        [OCHE_HEADER_INT] = "INT",
         [OCHE_HEADER_GROUP] = "group",
     };
 

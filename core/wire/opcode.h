@@ -79,6 +79,8 @@ enum oche_opcode {
      */
     OCHE_RC_ACK_RATE = 0xcc,
     OCHE_RATE = 0xcd, /* any transport */
+    /* HPCC: the telemetry of a data packet, together with an ACK or a NAK. */
+    OCHE_RC_ACK_INT = 0xce,
     /* Extended RC, as above. */
     OCHE_RC_SEND_LAST_INV_AT = 0xd0,
     OCHE_RC_SEND_ONLY_INV_AT = 0xd1,
@@ -140,6 +142,7 @@ enum oche_header {
     OCHE_HEADER_SACK,   /* the same */
     OCHE_HEADER_SHARE,  /* the same */
     OCHE_HEADER_RATE,   /* the same */
+    OCHE_HEADER_INT,    /* core/wire/telemetry.h */
     /* core/wire/extension.h; always the last header of a row; a list of senders follows it */
     OCHE_HEADER_GROUP,
     OCHE_HEADERS
@@ -158,6 +161,7 @@ enum oche_header {
 #define OCHE_SACK_BYTES       12
 #define OCHE_SHARE_BYTES      4
 #define OCHE_RATE_BYTES       8
+#define OCHE_INT_BYTES        44 /* telemetry, as a header and as a trailer */
 #define OCHE_TRAILER_BYTES    12 /* length of RCP's trailer behind the ICRC */
 #define OCHE_GROUP_BYTES      8  /* without the list of senders */
 /* most senders in a list: with it and 1024 bytes of payload, a packet has at most 1500 bytes */
@@ -223,15 +227,28 @@ static inline uint32_t oche_pad_bytes(uint32_t payload_bytes)
 
 /*
  * Returns the length of the trailer behind the ICRC; 0 if the opcode and the reserved BTH bits do
- * not imply a trailer.
+ * not imply a trailer. `telemetry`: the BTH has OCHE_BTH_TELEMETRY.
  */
-static inline uint32_t oche_trailer_bytes(uint8_t opcode, uint8_t bth_reserved)
+static inline uint32_t oche_trailer_bytes(uint8_t opcode, uint8_t bth_reserved, bool telemetry)
 {
     const uint8_t says = OCHE_BTH_EXTENSIONS | OCHE_BTH_TRAILER;
 
     if ((bth_reserved & says) != says || (oche_opcodes[opcode].flags & OCHE_OP_PAYLOAD) == 0)
         return 0;
-    return OCHE_TRAILER_BYTES;
+    return telemetry ? OCHE_INT_BYTES : OCHE_TRAILER_BYTES;
+}
+
+/* The same, of a packet. */
+static inline uint32_t oche_packet_trailer_bytes(const struct oche_packet *packet)
+{
+    return oche_trailer_bytes(packet->opcode, packet->bth_reserved,
+                              (packet->bth & OCHE_BTH_TELEMETRY) != 0);
+}
+
+/* The same, of the bytes of a BTH; looks at bytes 0 and 4. */
+static inline uint32_t oche_bth_trailer_bytes(const uint8_t *bth)
+{
+    return oche_trailer_bytes(bth[0], bth[4] & 0x3f, (bth[4] & 0x80) != 0);
 }
 
 /*
@@ -265,8 +282,8 @@ static inline uint32_t oche_frame_bytes_with(uint8_t opcode, uint32_t payload_by
 }
 
 /*
- * Like oche_frame_bytes_with, for a frame without a trailer. Only RCP's data packets have a
- * trailer.
+ * Like oche_frame_bytes_with, for a frame without a trailer. Only data packets of RCP and HPCC have
+ * a trailer.
  */
 static inline uint32_t oche_frame_bytes(uint8_t opcode, uint32_t payload_bytes, bool ipv6)
 {

@@ -17,6 +17,9 @@
  *                                             LIST     members (never together with DETH)
  *                                             IMM      imm
  *                                             SCHEME   scheme_header (read with extension.h)
+ *                                             TRAILER  telemetry, in an RC ACK INT; in a data
+ *                                                      packet with OCHE_BTH_TELEMETRY it lies
+ *                                                      behind the packet (telemetry.h)
  *   PFC     -                                 LINK     pfc
  *   FCP     -                                 LINK     fcp
  *   TCP     tcp                               SCHEME   tcp_options, in a SYN
@@ -92,6 +95,12 @@ static inline bool oche_packet_is_of_link(uint8_t kind)
  */
 #define OCHE_BTH_TRAILER UINT8_C(0x10)
 /*
+ * Bit of oche_packet.bth, with OCHE_BTH_TRAILER: the trailer is not RCP's but telemetry
+ * (telemetry.h). Only InfiniBand's switches set the bit for other reasons, and they know no
+ * trailer.
+ */
+#define OCHE_BTH_TELEMETRY OCHE_BTH_FECN
+/*
  * With OCHE_BTH_EXTENSIONS, on ACKs and NAKs: one more packet has arrived that had arrived before
  * (D-SACK in TCP).
  */
@@ -157,6 +166,15 @@ struct oche_rate_trailer {
     uint32_t rate_10kbps; /* rate, counted in bytes on the line; unit: 10 kbit/s */
     uint32_t rtt_ns;      /* the sender's round-trip time; 0: not known yet */
     uint32_t stamp_ns;    /* the sender's clock in ns, which the receiver sends back */
+};
+
+#define OCHE_TELEMETRY_HOPS 5
+
+/* Records that switches have added to a packet (telemetry.h). */
+struct oche_telemetry {
+    uint32_t hop[OCHE_TELEMETRY_HOPS][2]; /* upper and lower half of each record */
+    uint8_t hops;                         /* number of records */
+    uint8_t reserved[3];                  /* 0 */
 };
 
 /* The contents of a PFC frame: bit c of `classes` is set if quanta[c] applies to class c. */
@@ -233,6 +251,7 @@ struct oche_packet {
             uint32_t imm; /* ImmDt, or the IETH's rkey, in host order */
             uint8_t scheme_header[12];
         };
+        struct oche_telemetry telemetry; /* of an RC ACK INT */
         struct oche_pfc_fields pfc;
         struct oche_fcp_fields fcp;
         uint8_t tcp_options[OCHE_TCP_OPTION_BYTES]; /* options of a SYN, as in the header */
@@ -245,6 +264,9 @@ OCHE_STATIC_ASSERT(offsetof(struct oche_packet, payload) == OCHE_CACHE_LINE,
 OCHE_STATIC_ASSERT(sizeof(struct oche_packet) == 2 * OCHE_CACHE_LINE, "extension line is 64 bytes");
 OCHE_STATIC_ASSERT(offsetof(struct oche_packet, scheme_header) + 12 == sizeof(struct oche_packet),
                    "RoCEv2's members fill the extension line");
+OCHE_STATIC_ASSERT(sizeof(struct oche_telemetry) + offsetof(struct oche_packet, reth) <=
+                       offsetof(struct oche_packet, scheme_header),
+                   "telemetry leaves a scheme's header alone");
 OCHE_STATIC_ASSERT(offsetof(struct oche_packet, psn) ==
                            offsetof(struct oche_packet, tcp.sequence) &&
                        offsetof(struct oche_packet, psn) ==

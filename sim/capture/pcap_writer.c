@@ -14,6 +14,7 @@
 #include "core/wire/bytes.h"
 #include "core/wire/codec.h"
 #include "core/wire/pfc_frame.h"
+#include "core/wire/telemetry.h"
 #include "params/error.h"
 #include "params/part_file.h"
 
@@ -205,6 +206,8 @@ static size_t encode(struct oche_pcap_writer *writer, const struct oche_packet *
         return 0; /* not an Ethernet frame */
     facts.ethernet = true;
     facts.udp_checksum = 0;
+    if (oche_has_telemetry(packet))
+        facts.telemetry = *oche_telemetry_at(packet);
     if (packet->kind != OCHE_PACKET_ROCE)
         count = writer->encoder == NULL ? 0 : writer->encoder(packet, &facts, out, SNAP_BYTES);
     else

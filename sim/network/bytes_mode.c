@@ -10,6 +10,7 @@
 #include "core/wire/codec.h"
 #include "core/wire/extension.h"
 #include "core/wire/pfc_frame.h"
+#include "core/wire/telemetry.h"
 #include "sim/network/endpoint.h"
 #include "sim/network/address.h"
 
@@ -101,6 +102,8 @@ void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, boo
         return;
     }
     oche_address_frame(packet, ipv6, &frame);
+    if (oche_has_telemetry(packet))
+        frame.telemetry = *oche_telemetry_of(packet);
     size_t count = oche_encode_frame(packet, &frame, crc, scratch, OCHE_BYTES_MODE_FRAME);
     OCHE_MUST(count > 0);
     enum oche_wire_error error = oche_decode_ethernet(scratch, count, crc, &out, &out_frame);
@@ -119,6 +122,10 @@ void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, boo
     else
         out.ext = (uint8_t)(out.ext & ~OCHE_EXT_PAYLOAD);
     out.payload = packet->payload;
+    if (oche_has_telemetry(packet)) {
+        *oche_telemetry_of(packet) = out_frame.telemetry;
+        out.ext |= OCHE_EXT_TRAILER; /* the decoder knows no memory behind the packet */
+    }
     if (packet->ext & OCHE_EXT_LIST) {
         OCHE_MUST(memcmp(out.members, packet->members, 2 * (size_t)oche_group_get(packet).count) ==
                   0);

@@ -2,7 +2,8 @@
 /*
  * The packets of one shard: a last-in first-out free list over slabs. So the next packet used is
  * the one that was freed last, which is still in the cache. A slab is added when the list is empty;
- * slabs are freed only at the end.
+ * slabs are freed only at the end. If the network's congestion control needs telemetry, there is
+ * memory for it behind each packet (core/wire/telemetry.h).
  */
 #ifndef OCHE_SIM_NETWORK_PACKET_POOL_H
 #define OCHE_SIM_NETWORK_PACKET_POOL_H
@@ -14,6 +15,7 @@ struct oche_packet_slab;
 struct oche_packet_pool {
     struct oche_packet *free;
     struct oche_packet_slab *slabs;
+    size_t packet_bytes; /* of a packet, with what lies behind it */
     /*
      * Packets made here, plus those received from other pools, minus those given to other
      * pools.
@@ -27,6 +29,8 @@ struct oche_packet_pool {
 };
 
 void oche_packet_pool_init(struct oche_packet_pool *pool);
+/* From now on there is memory for telemetry behind each packet. No packet has been taken yet. */
+void oche_packet_pool_add_telemetry(struct oche_packet_pool *pool);
 void oche_packet_pool_free(struct oche_packet_pool *pool);
 void oche_packet_pool_refill(struct oche_packet_pool *pool);
 /*

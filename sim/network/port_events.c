@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/wire/telemetry.h"
 #include "sim/network/payload.h"
 
 /* Sends a second packet like this one, a picosecond later. */
@@ -15,6 +16,8 @@ static void send_twice(struct oche_shard *shard, uint32_t port, const struct och
 
     *copy = *packet;
     copy->payload = buffer; /* each packet keeps its own */
+    if (oche_has_telemetry(packet))
+        *oche_telemetry_of(copy) = *oche_telemetry_at(packet);
     if (packet->payload != NULL && (packet->ext & OCHE_EXT_PAYLOAD)) {
         oche_payload_buffer(copy);
         memcpy(copy->payload, packet->payload, packet->payload_bytes);

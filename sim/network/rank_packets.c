@@ -2,13 +2,15 @@
 /*
  * Packets as bytes. Of a packet everything is sent that a node may read: the hot line, in whose
  * first word the key of the arrival's event is in place of the list's pointer; the extension line,
- * if anything but payload is in it; and the payload, if its bytes are simulated. A list of senders
- * (extension.h) is in memory that all ranks have alike, so its place there is sent.
+ * if anything but payload is in it; the telemetry behind the packet; and the payload, if its bytes
+ * are simulated. A list of senders (extension.h) is in memory that all ranks have alike, so its
+ * place there is sent.
  */
 #include "sim/network/rank_packets.h"
 
 #include <string.h>
 
+#include "core/wire/telemetry.h"
 #include "sim/network/payload.h"
 
 #define LINE  OCHE_CACHE_LINE
@@ -20,7 +22,7 @@ struct head {
     uint32_t more; /* enum more */
 };
 
-enum more { EXTENSION = 1 << 0, PAYLOAD = 1 << 1 };
+enum more { EXTENSION = 1 << 0, PAYLOAD = 1 << 1, TELEMETRY = 1 << 2 };
 
 _Static_assert(offsetof(struct oche_packet, next) == 0 &&
                    sizeof(struct head) == sizeof(struct oche_packet *),
@@ -32,6 +34,8 @@ static uint32_t more_of(const struct oche_packet *packet)
 
     if ((packet->ext & OCHE_EXT_PAYLOAD) && packet->payload != NULL)
         more |= PAYLOAD;
+    if (oche_has_telemetry(packet))
+        more |= TELEMETRY;
     return more;
 }
 
@@ -53,6 +57,8 @@ static void put(const struct oche_packet *packet, uint32_t key, const struct och
 
         memcpy(to + offsetof(struct oche_packet, members), &place, sizeof(place));
     }
+    if (head.more & TELEMETRY)
+        oche_rank_put(bytes, oche_telemetry_at(packet), sizeof(struct oche_telemetry));
     if (head.more & PAYLOAD)
         oche_rank_put(bytes, packet->payload, packet->payload_bytes);
 }
@@ -89,6 +95,8 @@ static uint32_t get(struct oche_packet *packet, const struct oche_flows *flows,
         memcpy(&place, &packet->members, sizeof(place));
         packet->members = flows->incast_members + place;
     }
+    if (head.more & TELEMETRY)
+        oche_rank_get(bytes, oche_telemetry_of(packet), sizeof(struct oche_telemetry));
     if (head.more & PAYLOAD) {
         oche_payload_buffer(packet);
         oche_rank_get(bytes, packet->payload, packet->payload_bytes);

@@ -615,8 +615,7 @@ static uint32_t data_frame(const struct oche_host_params *hosts, const void *par
                            uint32_t payload_bytes)
 {
     const struct oche_cc_scheme *cc = params;
-    uint32_t trailer =
-        cc != NULL && cc->headers != NULL && cc->headers->trailer ? OCHE_TRAILER_BYTES : 0;
+    uint32_t trailer = cc != NULL ? oche_cc_trailer_bytes(cc) : 0;
 
     return oche_frame_bytes_with(opcode, payload_bytes, trailer, hosts->ipv6);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/cc/cc_advice.h"
+#include "core/cc/cc_headers.h"
 #include "core/cc/cc_messages.h"
 #include "core/wire/opcode.h"
 #include "fabric/chips.h"
@@ -55,6 +56,12 @@ void *oche_world_make_sparse(size_t count, size_t bytes)
 
 /* ---- network ---- */
 
+static bool has_telemetry(const struct oche_world_config *config)
+{
+    return config->endpoint == NULL && config->cc->headers != NULL &&
+           config->cc->headers->telemetry;
+}
+
 static bool build_network(struct oche_world *world, struct oche_error *error)
 {
     const struct oche_topology *topology = &world->topology;
@@ -76,6 +83,9 @@ static bool build_network(struct oche_world *world, struct oche_error *error)
     if (world->config->together)
         world->network.pace.always = world->network.pace.together = true;
     world->network.in_order = world->config->in_order;
+    if (has_telemetry(world->config))
+        for (uint32_t i = 0; i < world->network.shard_count; i++)
+            oche_packet_pool_add_telemetry(&world->network.shards[i].pool);
     for (uint32_t i = 0; i < nodes; i++)
         oche_network_assign(&world->network, i, part[i]);
     free(part);

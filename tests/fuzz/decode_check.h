@@ -23,8 +23,7 @@ static inline const char *decode_check_packet(const uint8_t *bytes, size_t count
                                               const struct oche_frame *frame, oche_crc32 *crc32,
                                               uint8_t *again)
 {
-    const uint32_t behind =
-        OCHE_ICRC_BYTES + oche_trailer_bytes(packet->opcode, packet->bth_reserved);
+    const uint32_t behind = OCHE_ICRC_BYTES + oche_packet_trailer_bytes(packet);
     size_t encoded;
 
     if (frame->frame_bytes > count || frame->frame_bytes < OCHE_ICRC_BYTES)
@@ -80,8 +79,8 @@ static inline const char *decode_check(const uint8_t *bytes, size_t count, oche_
         ++*accepted;
         wrong = decode_check_packet(bytes, count, &packet, &frame, crc32, again);
         if (wrong == NULL) {
-            const size_t icrc_at = frame.frame_bytes - OCHE_ICRC_BYTES -
-                                   oche_trailer_bytes(packet.opcode, packet.bth_reserved);
+            const size_t icrc_at =
+                frame.frame_bytes - OCHE_ICRC_BYTES - oche_packet_trailer_bytes(&packet);
             const bool same = memcmp(again + icrc_at, bytes + icrc_at, OCHE_ICRC_BYTES) == 0;
             const enum oche_wire_error error =
                 oche_decode_ethernet(bytes, count, crc32, &packet, &frame);
@@ -96,7 +95,7 @@ static inline const char *decode_check(const uint8_t *bytes, size_t count, oche_
     if (wrong == NULL && oche_decode_transport(bytes, count, &packet, NULL) == OCHE_WIRE_OK) {
         ++*accepted;
         if (oche_transport_bytes(packet.opcode, packet.payload_bytes) +
-                oche_trailer_bytes(packet.opcode, packet.bth_reserved) + oche_list_bytes(&packet) !=
+                oche_packet_trailer_bytes(&packet) + oche_list_bytes(&packet) !=
             count)
             wrong = "transport lengths do not add up";
     }

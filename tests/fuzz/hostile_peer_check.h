@@ -171,10 +171,10 @@ static inline void hostile_mangle(struct hostile_world *world, size_t count,
     for (uint32_t i = 0; i < (how & 3); i++)
         world->packet[hostile_number(input, 1) % (count < 40 ? count : 40)] =
             (uint8_t)hostile_number(input, 1);
-    if (count < 16 + OCHE_TRAILER_BYTES)
+    if (count < 16 + oche_bth_trailer_bytes(world->packet))
         body.count = count - OCHE_ICRC_BYTES;
     else
-        body.count -= oche_trailer_bytes(world->packet[0], world->packet[4] & 0x3f);
+        body.count -= oche_bth_trailer_bytes(world->packet);
     oche_icrc_put(world->packet + body.count,
                   oche_icrc(world->end[0].device->crc32, pseudo, &body, 1));
 }

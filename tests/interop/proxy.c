@@ -107,7 +107,7 @@ static uint16_t next_id(struct proxy *proxy, unsigned side)
 /* The ICRC for the way from here to `side`. */
 static void sign(struct proxy *proxy, unsigned side, uint8_t *bytes, uint32_t count)
 {
-    const uint32_t trailer = oche_trailer_bytes(bytes[0], bytes[4]);
+    const uint32_t trailer = oche_bth_trailer_bytes(bytes);
     struct oche_span body = {.bytes = bytes, .count = count - OCHE_ICRC_BYTES - trailer};
     struct oche_ip_header header;
     struct oche_pseudo pseudo;
@@ -165,8 +165,7 @@ static void pass(struct proxy *proxy, const struct oche_datagram_in *in)
     uint32_t count = in->count;
 
     if ((side == 0 && memcmp(&in->from, &proxy->sides[1], sizeof(in->from)) != 0) ||
-        count > sizeof(bytes) || count < 16 ||
-        count < 16 + oche_trailer_bytes(in->bytes[0], in->bytes[4])) {
+        count > sizeof(bytes) || count < 16 || count < 16 + oche_bth_trailer_bytes(in->bytes)) {
         proxy->strange++;
         return;
     }

@@ -33,6 +33,21 @@ static inline uint16_t sample_payload(struct oche_random *random, uint8_t opcode
     return (uint16_t)oche_random_below(random, most + 1);
 }
 
+/* Fills in RCP's trailer, and the telemetry of an ACK. */
+static inline void sample_trailer(struct oche_random *random, struct oche_packet *packet)
+{
+    if (oche_opcode_has(packet->opcode, OCHE_OP_HAS(INT))) {
+        packet->ext |= OCHE_EXT_TRAILER;
+        sample_bytes(random, (uint8_t *)&packet->telemetry, OCHE_INT_BYTES);
+    }
+    if (oche_packet_trailer_bytes(packet) == OCHE_TRAILER_BYTES) {
+        packet->ext |= OCHE_EXT_TRAILER;
+        packet->trailer.rate_10kbps = sample_bits(random, 32);
+        packet->trailer.rtt_ns = sample_bits(random, 32);
+        packet->trailer.stamp_ns = sample_bits(random, 32);
+    }
+}
+
 /* Fills `payload`, which has room for `most` bytes. */
 static inline struct oche_packet sample_packet(struct oche_random *random, uint8_t opcode,
                                                uint8_t *payload, uint32_t most)
@@ -102,12 +117,7 @@ static inline struct oche_packet sample_packet(struct oche_random *random, uint8
         oche_group_put(&packet, &group, (uint8_t)sample_bits(random, 8));
         sample_bytes(random, packet.scheme_header + 6, 2);
     }
-    if (oche_trailer_bytes(opcode, packet.bth_reserved) > 0) {
-        packet.ext |= OCHE_EXT_TRAILER;
-        packet.trailer.rate_10kbps = sample_bits(random, 32);
-        packet.trailer.rtt_ns = sample_bits(random, 32);
-        packet.trailer.stamp_ns = sample_bits(random, 32);
-    }
+    sample_trailer(random, &packet);
     if (packet.payload_bytes > 0) {
         packet.ext |= OCHE_EXT_PAYLOAD;
         packet.payload = payload;
@@ -129,6 +139,8 @@ static inline struct oche_frame sample_frame(struct oche_random *random, bool et
         .bth_reserved5 = (uint8_t)sample_bits(random, 5),
     };
 
+    if (oche_packet_trailer_bytes(packet) == OCHE_INT_BYTES)
+        sample_bytes(random, (uint8_t *)&frame.telemetry, OCHE_INT_BYTES);
     if (ethernet) {
         sample_bytes(random, frame.dst_mac, 6);
         sample_bytes(random, frame.src_mac, 6);

@@ -196,8 +196,8 @@ static void garbage(void **state)
 
             bytes[0] = (uint8_t)oche_random_below(&random, 0x66);
             bytes[1] &= 0xf0;
-            if (count >= 16 + OCHE_TRAILER_BYTES)
-                body.count -= oche_trailer_bytes(bytes[0], bytes[4]);
+            if (count >= 16 + oche_bth_trailer_bytes(bytes))
+                body.count -= oche_bth_trailer_bytes(bytes);
             oche_ip_header_set_bytes(&fake.header, (uint32_t)count);
             oche_pseudo_from_bytes(&pseudo, fake.header.bytes);
             oche_icrc_put(bytes + body.count, oche_icrc(crc_zlib, &pseudo, &body, 1));

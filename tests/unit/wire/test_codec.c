@@ -108,7 +108,7 @@ static void bth_bits(void **state)
 /* An extension line that `ext` does not name was never written, so it must not reach the wire. */
 static void nothing_without_ext(void **state)
 {
-    const uint8_t zeros[OCHE_ATOMIC_BYTES] = {0};
+    const uint8_t zeros[OCHE_MAX_HEADER_BYTES] = {0};
     uint8_t bytes[OCHE_MAX_HEADER_BYTES];
     struct oche_packet packet = full;
 
@@ -285,10 +285,11 @@ static void trailer(void **state)
     packet.ext = 0;
     assert_int_equal(oche_encode_frame(&packet, &frame, crc_zlib, bytes, sizeof(bytes)), count);
     assert_memory_equal(bytes + count - 12, B(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), 12);
-    assert_int_equal(oche_trailer_bytes(OCHE_RC_ACK, packet.bth_reserved), 0);
-    assert_int_equal(oche_trailer_bytes(OCHE_RC_FETCH_ADD, packet.bth_reserved), 0);
-    assert_int_equal(oche_trailer_bytes(OCHE_RC_READ_RESPONSE_LAST, packet.bth_reserved), 12);
-    assert_int_equal(oche_trailer_bytes(OCHE_UC_WRITE_MIDDLE, OCHE_BTH_EXTENSIONS), 0);
+    assert_int_equal(oche_trailer_bytes(OCHE_RC_ACK, packet.bth_reserved, false), 0);
+    assert_int_equal(oche_trailer_bytes(OCHE_RC_FETCH_ADD, packet.bth_reserved, true), 0);
+    assert_int_equal(oche_trailer_bytes(OCHE_RC_READ_RESPONSE_LAST, packet.bth_reserved, false),
+                     12);
+    assert_int_equal(oche_trailer_bytes(OCHE_UC_WRITE_MIDDLE, OCHE_BTH_EXTENSIONS, true), 0);
 }
 
 static void scheme_rows(void **state)

@@ -75,6 +75,7 @@ static const struct expected {
     {0xcb, "SHARE", "share", 4, "O-n"},
     {0xcc, "RC ACK RATE", "AETH rate", 12, "Osn"},
     {0xcd, "RATE", "rate", 8, "O-n"},
+    {0xce, "RC ACK INT", "AETH INT", 48, "Osn"},
     {0xd8, "RC SEND FIRST GROUP", "group", 8, "Fqpt"},
     {0xd9, "RC SEND ONLY GROUP", "group", 8, "Oqpte"},
     {0xda, "RC SEND ONLY IMM GROUP", "ImmDt group", 12, "Oqpte"},
@@ -219,6 +220,7 @@ static void extended(void **state)
         {OCHE_RC_ACK, OCHE_RC_SACK},
         {OCHE_RC_ACK, OCHE_RC_ACK_SHARE},
         {OCHE_RC_ACK, OCHE_RC_ACK_RATE},
+        {OCHE_RC_ACK, OCHE_RC_ACK_INT},
     };
 
     (void)state;

@@ -50,6 +50,7 @@ static void check_facts(const struct oche_frame *a, const struct oche_frame *b)
     assert_int_equal(a->bth_reserved5, b->bth_reserved5);
     assert_int_equal(a->deth_reserved, b->deth_reserved);
     assert_memory_equal(a->pad, b->pad, 3);
+    assert_memory_equal(&a->telemetry, &b->telemetry, sizeof(a->telemetry));
 }
 
 static void check_one(struct oche_random *random, uint8_t opcode, bool ethernet, bool ipv6)
@@ -60,7 +61,7 @@ static void check_one(struct oche_random *random, uint8_t opcode, bool ethernet,
     oche_crc32 *write = sample_bits(random, 1) != 0 ? crc_zlib : crc_isal;
     oche_crc32 *read = write == crc_zlib ? crc_isal : crc_zlib;
     const size_t count = oche_encode_frame(&packet, &frame, write, bytes, sizeof bytes);
-    const uint32_t trailer = oche_trailer_bytes(opcode, packet.bth_reserved);
+    const uint32_t trailer = oche_packet_trailer_bytes(&packet);
     const uint32_t more = trailer + oche_list_bytes(&packet);
     const size_t transport = oche_transport_bytes(opcode, packet.payload_bytes) + more;
     const size_t before = count - transport;
@@ -84,6 +85,7 @@ static void check_one(struct oche_random *random, uint8_t opcode, bool ethernet,
     /* As in a device: without frame facts, so reserved bits and pad are zeros. */
     frame.bth_reserved5 = frame.deth_reserved = 0;
     memset(frame.pad, 0, sizeof frame.pad);
+    memset(&frame.telemetry, 0, sizeof frame.telemetry);
     assert_int_equal(oche_encode_frame(&packet, &frame, write, bytes, sizeof bytes), count);
     oche_pseudo_from_frame(&pseudo, &frame, packet.udp_source_port, 0);
     assert_int_equal(oche_encode_transport(&packet, &pseudo, read, again, sizeof again), transport);
