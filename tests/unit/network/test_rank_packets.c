@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/wire/extension.h"
+#include "core/wire/telemetry.h"
 #include "sim/network/payload.h"
 #include "sim/network/rank_packets.h"
 #include "sim/world/results/packed_counters.h"
@@ -71,6 +72,7 @@ static struct oche_packet *make(uint8_t kind)
     packet->kind = kind;
     packet->when = WHEN;
     packet->ext = 0;
+    packet->bth &= (uint8_t)~OCHE_BTH_TELEMETRY; /* nothing lies behind the packet */
     return packet;
 }
 
@@ -134,6 +136,24 @@ static void test_every_kind(void **state)
     }
 }
 
+static void test_telemetry(void **state)
+{
+    struct oche_packet *packet, *came;
+    struct oche_telemetry sent;
+
+    (void)state;
+    oche_packet_pool_add_telemetry(&ranks.from.pool);
+    oche_packet_pool_add_telemetry(&ranks.to.pool);
+    packet = make(OCHE_PACKET_ROCE);
+    packet->ext = OCHE_EXT_TRAILER;
+    packet->bth |= OCHE_BTH_TELEMETRY;
+    memset(oche_telemetry_of(packet), 0xa5, sizeof(sent));
+    sent = *oche_telemetry_of(packet);
+    came = cross(packet);
+    assert_memory_equal(oche_telemetry_of(came), &sent, sizeof(sent));
+    oche_packet_return(&ranks.to.pool, came);
+}
+
 static void test_list_of_senders(void **state)
 {
     struct oche_packet *packet = make(OCHE_PACKET_ROCE), *came;
@@ -189,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_every_kind, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_telemetry, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_list_of_senders, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_payload, set_up, tear_down),
         cmocka_unit_test(test_packed),
