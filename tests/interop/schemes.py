@@ -26,6 +26,7 @@ PARAMETERS = {"timely": "t_low=5ms,t_high=50ms,min_rtt=2ms",
 # Wrong settings, and a part of the error that each must give.
 WRONG = [("--cc", "OCHE_CC", "dqcn", "choose one of none, cubic, dcqcn"),
          ("--cc", "OCHE_CC", "rcp", "needs switches"),
+         ("--cc", "OCHE_CC", "hpcc", "needs switches"),
          ("--cc", "OCHE_CC", "timely,t_lo=5ms", "did you mean t_low?"),
          ("--cc", "OCHE_CC", "timely,t_low=5", "unit"),
          ("--recovery", "OCHE_RECOVERY", "go_back_m", "there are go_back_0"),

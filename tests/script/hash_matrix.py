@@ -44,6 +44,8 @@ SCENARIOS = {
                   "drops_tor_to_host"),
     "rcp": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "rcp_rate.updates",
             "rcp_rate.lowered"),
+    "hpcc": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "int_stamp.records"),
+    "swift": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts"),
     "credits": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "ib_credits.fcps",
                 "ib_credits.waits", "fecn.marked", "fecn.victims"),
     "rogue": ("rogue.switches", "rogue.replayed_pieces", "rogue.resynchronised", "rogue.held_off",

@@ -74,27 +74,43 @@ static const struct {
      "congestion_control=tcp|mechanism=credit_shaper|",
      "it is for queue pairs, and these hosts have none"},
     {"|congestion_control=none|congestion_control=rcp|congestion_control=timely|"
+     "congestion_control=swift|congestion_control=hpcc|mechanism=int_stamp|"
      "congestion_control=timely_patched|congestion_control=rogue|congestion_control=tcp|"
      "congestion_control=expresspass|mechanism=rcp_rate|mechanism=credit_shaper|",
      "|saw=marks|saw=cnps|", unmarked},
     {"|congestion_control=dctcp|", "|saw=cnps|", no_cnps},
     {"|congestion_control=expresspass|mechanism=credit_shaper|", "|saw=cuts|", both_ways},
-    {"|mechanism=rcp_rate|",
+    {"|mechanism=int_stamp|",
      "|congestion_control=none|congestion_control=dcqcn|congestion_control=dart|"
+     "congestion_control=ib_cc|congestion_control=nscc|congestion_control=timely|"
+     "congestion_control=timely_patched|"
+     "congestion_control=dctcp|congestion_control=rcp|congestion_control=rogue|"
+     "congestion_control=swift|congestion_control=cubic|"
+     "congestion_control=tcp|congestion_control=expresspass|mechanism=credit_shaper|"
+     "mechanism=fecn|",
+     one_scheme},
+    {"|mechanism=rcp_rate|",
+     "|congestion_control=none|congestion_control=swift|congestion_control=hpcc|"
+     "mechanism=int_stamp|"
+     "congestion_control=dcqcn|congestion_control=dart|"
      "congestion_control=ib_cc|congestion_control=nscc|congestion_control=timely|"
      "congestion_control=timely_patched|"
      "congestion_control=dctcp|congestion_control=expresspass|congestion_control=rogue|"
      "congestion_control=tcp|mechanism=credit_shaper|mechanism=fecn|",
      one_scheme},
     {"|mechanism=credit_shaper|",
-     "|congestion_control=none|congestion_control=dcqcn|congestion_control=dart|"
+     "|congestion_control=none|congestion_control=swift|congestion_control=hpcc|"
+     "mechanism=int_stamp|"
+     "congestion_control=dcqcn|congestion_control=dart|"
      "congestion_control=ib_cc|congestion_control=nscc|congestion_control=timely|"
      "congestion_control=timely_patched|"
      "congestion_control=dctcp|congestion_control=rcp|congestion_control=rogue|"
      "congestion_control=tcp|mechanism=fecn|",
      one_scheme},
     {"|mechanism=fecn|",
-     "|congestion_control=none|congestion_control=dcqcn|congestion_control=dart|"
+     "|congestion_control=none|congestion_control=swift|congestion_control=hpcc|"
+     "mechanism=int_stamp|"
+     "congestion_control=dcqcn|congestion_control=dart|"
      "congestion_control=rcp|congestion_control=timely|congestion_control=timely_patched|"
      "congestion_control=nscc|congestion_control=dctcp|congestion_control=expresspass|"
      "congestion_control=rogue|congestion_control=tcp|",
