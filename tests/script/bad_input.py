@@ -149,7 +149,7 @@ CHANGED = [
      'are possible, too'),
     ("  kmin: 5KB", "  mechanisms: [iofd, iodf]",
      's.yaml:9: switch.mechanisms: "iodf" is not known; write some of iofd, rcp_rate, '
-     'credit_shaper, ib_credits, fecn, pfc_watchdog, or none'),
+     'int_stamp, credit_shaper, ib_credits, fecn, pfc_watchdog, or none'),
     ("  kmin: 5KB", "  pfc: false\n  mechanisms: pfc_watchdog",
      "s.yaml: pfc_watchdog.action: no PAUSE to watch: switch.pfc is false; leave the mechanism "
      "out, or change that (at tor0)"),
@@ -253,6 +253,19 @@ CHANGED = [
     ("loss:", "rcp_rate:\n  alpha: 0.1\nloss:",
      "s.yaml:17: rcp_rate: no switch has it: it comes with congestion_control: rcp; choose that, "
      "or leave this out"),
+    ("loss:", "int_stamp:\n  least_queue: 1KB\nloss:",
+     "s.yaml:17: int_stamp: no switch has it: it comes with congestion_control: hpcc; choose that, "
+     "or leave this out"),
+    ("congestion_control: dcqcn", "congestion_control: hpcc\nint_stamp:\n  least_queue: 2GB",
+     "s.yaml:12: int_stamp.least_queue: 2GB is out of range; from 0 to 1GiB"),
+    ("congestion_control: dcqcn", "congestion_control: {name: hpcc, eta: 0}",
+     "s.yaml:10: congestion_control.eta: 0 is out of range; from 0.01 to 2"),
+    ("congestion_control: dcqcn", "congestion_control: {name: swift, fs_min_cwnd: 100}",
+     "s.yaml:10: congestion_control.fs_min_cwnd: must be below fs_max_cwnd "
+     "(fs_max_cwnd is 100 by default)"),
+    ("congestion_control: dcqcn", "congestion_control: {name: swift, max_cwnd: 11}",
+     "s.yaml:10: congestion_control.max_cwnd: initial_cwnd: must not be above max_cwnd "
+     "(initial_cwnd is 12 by default)"),
     ("congestion_control: dcqcn", "congestion_control: rcp\nrcp_rate:\n  alpha: 17",
      "s.yaml:12: rcp_rate.alpha: 17 is out of range; from 0 to 16"),
     ("congestion_control: dcqcn", "congestion_control: rcp\nrcp_rate:\n  period: 1ns",
@@ -556,6 +569,9 @@ COMMANDS = [
     (["S", "--set", "switch.mechanisms=iofd", "--set", "congestion_control=tcp"],
      "--set switch.mechanisms=iofd: switch.mechanisms: iofd is for messages of RNICs, and hosts "
      "that end in tcp have none; leave it out, or choose another congestion_control"),
+    (["S", "--set", "congestion_control=hpcc", "--set", "host.ack_every=2"],
+     "--set host.ack_every=2: host.ack_every: congestion_control hpcc needs an ACK for every packet; "
+     "set this to 1, or choose another scheme"),
     (["S", "--set", "switch.mechanisms=rcp_rate", "--set", "congestion_control=dcqcn"],
      "--set switch.mechanisms=rcp_rate: switch.mechanisms: rcp_rate is of use to "
      "congestion_control: rcp alone, and this is dcqcn; leave it out, or choose that"),

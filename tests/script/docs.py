@@ -89,8 +89,8 @@ def test_statement_tables():
     run([tool, "--check", OCHE])
     verdicts = recorded_statements()
     hold, near, fail = map(verdicts.count, ("holds", "in shape", "does not hold"))
-    said = (f"Of {len(verdicts)} main statements of seven papers, {hold} hold, {near} are in shape, "
-            f"{fail} do not")
+    said = (f"Of {len(verdicts)} main statements of seven papers, {hold} hold, "
+            f"{near} are in shape, {fail} do not")
     check(said in " ".join(read("README.md").split()), "README.md does not say", said)
     said = f"| **all, as judged** | {len(verdicts)} | {hold} | {near} | {fail} | "
     check(said in read("docs", "fidelity.md"), "docs/fidelity.md does not say", said)
