@@ -29,15 +29,18 @@
 #include "core/wire/opcode.h"
 
 struct swift_params {
+    uint32_t preset; /* enum oche_preset */
     double ai, beta, max_mdf;
     oche_time base_target, hop_scale;
     uint64_t hops;
     oche_time fs_range;
     double fs_min_cwnd, fs_max_cwnd;
     uint64_t min_cwnd_bytes, max_cwnd, initial_cwnd, retx_reset;
+    oche_time round_trip; /* not a parameter: the network's, set by `fit`; 0: unknown */
 };
 
 static const struct oche_param table[] = {
+    OCHE_PRESET_ROW_AT(struct swift_params, "swift.md#deployed"),
     {OCHE_PARAM(struct swift_params, ai), OCHE_IS_REAL(1.0, 0.0, 1000.0),
      .where = "csg-htsim; swift.md#parameters",
      .help = "packets a round trip by which the window grows below the target"},
@@ -67,20 +70,31 @@ static const struct oche_param table[] = {
      .help = "packets; a window of this or more does not raise the target"},
     {OCHE_PARAM_AS("min_cwnd", struct swift_params, min_cwnd_bytes), OCHE_IS_BYTES(10, 1, 1 << 20),
      .where = "csg-htsim; swift.md#parameters", .help = "the window is never below this"},
-    {OCHE_PARAM(struct swift_params, max_cwnd), OCHE_IS_COUNT(1000, 1, 1 << 20),
-     .where = "csg-htsim; swift.md#parameters", .help = "packets; the window is never above this"},
-    {OCHE_PARAM(struct swift_params, initial_cwnd), OCHE_IS_COUNT(12, 1, 1 << 20),
+    {OCHE_PARAM(struct swift_params, max_cwnd), OCHE_IS_COUNT(1000, 1, 1 << 20), .automatic = true,
      .where = "csg-htsim; swift.md#parameters",
-     .help = "packets that may leave before the first ACK; at most max_cwnd"},
+     .help = "packets; the window is never above this; auto: 4 MB for each 100Gbps, shown in "
+             "packets of 1 KiB"},
+    {OCHE_PARAM(struct swift_params, initial_cwnd), OCHE_IS_COUNT(12, 1, 1 << 20),
+     .automatic = true, .where = "csg-htsim; swift.md#parameters",
+     .help = "packets that may leave before the first ACK; at most max_cwnd; auto: what the line "
+             "carries in the network's longest round trip, shown in packets of 1 KiB"},
     {OCHE_PARAM(struct swift_params, retx_reset), OCHE_IS_COUNT(5, 1, 1000000),
      .where = "csg-htsim; swift.md#parameters",
      .help = "timeouts in a row after which the window is min_cwnd"},
+};
+
+/* Equipment in use: the defaults of the simulator (swift.md#deployed). */
+static const struct oche_deployed in_use[] = {
+    {"ai", {.real = 4.0}},
+    {"max_cwnd", {.u = OCHE_NEVER}},
+    {"initial_cwnd", {.u = OCHE_NEVER}},
 };
 
 /* Causes of the trace events WINDOW_CHANGED and RATE_CHANGED. */
 enum cause { CAUSE_START, CAUSE_DELAY, CAUSE_LOSS, CAUSE_TIMEOUT, CAUSE_RESET, CAUSE_PACED };
 
 struct swift_flow {
+    double most;          /* the largest window, in packets */
     double cwnd;          /* packets of the path MTU, above 0 */
     double steep, offset; /* of the target, in ps: steep / sqrt(cwnd) + offset */
     oche_time rtt;        /* the newest; 0: none yet */
@@ -176,13 +190,34 @@ static void pace(struct oche_cc_flow *flow, oche_time now)
     set_rate(flow, now, (uint64_t)bps);
 }
 
+#define FIRST_LEAST_BYTES UINT64_C(12288)   /* 12 packets of 1 KiB */
+#define MOST_BYTES        UINT64_C(4096000) /* csg-htsim's 1000 packets of 4 KiB … */
+#define MOST_LINE_BPS     (100 * OCHE_GBPS) /* … on such a line */
+
+/* Return the value of a parameter that may be `auto`, in bytes. */
+static uint64_t most_bytes(const struct swift_params *p, uint64_t line_bps, uint32_t mtu_bytes)
+{
+    if (p->max_cwnd != OCHE_NEVER)
+        return p->max_cwnd * mtu_bytes;
+    return line_bps > MOST_LINE_BPS ? MOST_BYTES / 100 * (line_bps / OCHE_GBPS) : MOST_BYTES;
+}
+
+static uint64_t first_bytes(const struct swift_params *p, uint64_t line_bps, uint32_t mtu_bytes)
+{
+    const uint64_t path = oche_bytes_in_time(p->round_trip, line_bps);
+
+    if (p->initial_cwnd != OCHE_NEVER)
+        return p->initial_cwnd * mtu_bytes;
+    return path > FIRST_LEAST_BYTES ? path : FIRST_LEAST_BYTES;
+}
+
 static void set_window(struct oche_cc_flow *flow, oche_time now, double packets)
 {
     const struct swift_params *p = flow->params;
-    const double least = (double)p->min_cwnd_bytes / flow->mtu_bytes;
     struct swift_flow *s = of(flow);
+    const double least = (double)p->min_cwnd_bytes / flow->mtu_bytes;
 
-    s->cwnd = within(packets, least, (double)p->max_cwnd);
+    s->cwnd = within(packets, least, s->most);
     flow->window_bytes = (uint64_t)(s->cwnd * flow->mtu_bytes + 0.5);
     pace(flow, now);
 }
@@ -219,7 +254,9 @@ static void swift_start(struct oche_cc_flow *flow, oche_time now)
                                  oche_frame_bytes(OCHE_RC_WRITE_MIDDLE, flow->mtu_bytes, false) +
                                  OCHE_GAP_BYTES};
     scale_by_flows(s, p);
-    set_window(flow, now, (double)p->initial_cwnd);
+    s->most = (double)most_bytes(p, flow->line_rate_bps, flow->mtu_bytes) / flow->mtu_bytes;
+    set_window(flow, now,
+               (double)first_bytes(p, flow->line_rate_bps, flow->mtu_bytes) / flow->mtu_bytes);
     oche_trace_emit(flow->trace, now, OCHE_TRACE_WINDOW_CHANGED, flow->qpn, CAUSE_START,
                     flow->window_bytes);
 }
@@ -285,7 +322,7 @@ static const char *swift_check(const void *params)
 
     if (p->fs_min_cwnd >= p->fs_max_cwnd)
         return "fs_min_cwnd: must be below fs_max_cwnd";
-    if (p->initial_cwnd > p->max_cwnd)
+    if (p->initial_cwnd != OCHE_NEVER && p->initial_cwnd > p->max_cwnd)
         return "initial_cwnd: must not be above max_cwnd";
     return NULL;
 }
@@ -298,6 +335,24 @@ static const char *swift_remark(const void *params, oche_time empty_rtt, uint64_
     return p->base_target >= empty_rtt ? NULL
                                        : "more than base_target, so that windows shrink without a "
                                          "queue";
+}
+
+static bool swift_derived(const void *params, const struct oche_param *param, uint64_t line_bps,
+                          struct oche_derived *derived)
+{
+    const struct swift_params *p = params;
+
+    *derived = (struct oche_derived){.by = NULL};
+    switch (param->offset) {
+    case offsetof(struct swift_params, max_cwnd):
+        derived->value.u = most_bytes(p, line_bps, 1024) / 1024;
+        return p->max_cwnd == OCHE_NEVER;
+    case offsetof(struct swift_params, initial_cwnd):
+        derived->value.u = first_bytes(p, line_bps, 1024) / 1024;
+        return p->initial_cwnd == OCHE_NEVER;
+    default:
+        return false;
+    }
 }
 
 #define UNKNOWN_TRIP   OCHE_MS        /* of a device that has measured none yet */
@@ -314,16 +369,21 @@ static void swift_fit(void *params, uint64_t free, const struct oche_cc_network 
     const oche_time trip = oche_time_max(known, SHORTEST_TRIP);
     struct swift_params *p = params;
 
+    p->round_trip = network->round_trip;
     oche_param_fit(&all, p, free, "base_target", trip * TARGET_FACTOR / TARGET_DIVISOR);
     oche_param_fit(&all, p, free, "fs_range", TARGET_TO_FLOW * p->base_target);
 }
 
-static const struct oche_cc_advice advice = {.remark = swift_remark, .fit = swift_fit};
+static const struct oche_cc_advice advice = {
+    .remark = swift_remark,
+    .derived = swift_derived,
+    .fit = swift_fit,
+};
 
 const struct oche_cc_scheme oche_cc_swift = {
     .name = "swift",
     .paper = "Swift, SIGCOMM 2020",
-    .table = OCHE_PARAM_TABLE(table, struct swift_params),
+    .table = OCHE_PARAM_TABLE_DEPLOYED(table, struct swift_params, in_use),
     .flow_state_bytes = sizeof(struct swift_flow),
     .nic_state_bytes = sizeof(struct swift_nic),
     .counters = &counters,

@@ -268,6 +268,39 @@ static void test_parameters(void **state)
     assert_non_null(bench.scheme->check(bench.params));
 }
 
+/* Equipment in use: windows by the line and the network's round trip, whatever the packets. */
+static void test_deployed(void **state)
+{
+    const struct oche_cc_scheme *scheme = oche_cc_find("swift");
+    const struct oche_param *first = oche_param_find(&scheme->table, "initial_cwnd");
+    const struct oche_param *most = oche_param_find(&scheme->table, "max_cwnd");
+    struct oche_cc_network network = {.line_rate_bps = LINE, .round_trip = 8 * OCHE_US};
+    struct oche_derived derived;
+
+    (void)state;
+    bench_init(&bench, "swift", LINE);
+    oche_param_preset(&scheme->table, OCHE_PRESET_DEPLOYED, bench.params);
+    scheme->advice->fit(bench.params, 0, &network);
+    bench.flow.mtu_bytes = 4000;
+    bench_start(&bench, false);
+    assert_window(100000); /* 100 Gbit/s for 8 us */
+    ack(OCHE_US, 25 * 4000);
+    assert_window(116000); /* four packets a round trip */
+    ack(OCHE_US, 1000000000);
+    assert_window(4096000);
+    assert_true(scheme->advice->derived(bench.params, first, LINE, &derived));
+    assert_int_equal(derived.value.u, 97); /* packets of 1 KiB */
+    assert_true(scheme->advice->derived(bench.params, most, 4 * LINE, &derived));
+    assert_int_equal(derived.value.u, 16000);
+    network.round_trip = 0; /* unknown */
+    scheme->advice->fit(bench.params, 0, &network);
+    bench_start(&bench, false);
+    assert_window(12288);
+    assert_null(scheme->check(bench.params));
+    bench_set(&bench, "initial_cwnd", 7);
+    assert_false(scheme->advice->derived(bench.params, first, LINE, &derived));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -281,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_read_data),
         cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_deployed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
