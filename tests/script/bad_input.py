@@ -570,8 +570,8 @@ COMMANDS = [
      "--set switch.mechanisms=iofd: switch.mechanisms: iofd is for messages of RNICs, and hosts "
      "that end in tcp have none; leave it out, or choose another congestion_control"),
     (["S", "--set", "congestion_control=hpcc", "--set", "host.ack_every=2"],
-     "--set host.ack_every=2: host.ack_every: congestion_control hpcc needs an ACK for every packet; "
-     "set this to 1, or choose another scheme"),
+     "--set host.ack_every=2: host.ack_every: congestion_control hpcc needs an ACK for every "
+     "packet; set this to 1, or choose another scheme"),
     (["S", "--set", "switch.mechanisms=rcp_rate", "--set", "congestion_control=dcqcn"],
      "--set switch.mechanisms=rcp_rate: switch.mechanisms: rcp_rate is of use to "
      "congestion_control: rcp alone, and this is dcqcn; leave it out, or choose that"),
