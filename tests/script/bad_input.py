@@ -263,9 +263,9 @@ CHANGED = [
     ("congestion_control: dcqcn", "congestion_control: {name: swift, fs_min_cwnd: 100}",
      "s.yaml:10: congestion_control.fs_min_cwnd: must be below fs_max_cwnd "
      "(fs_max_cwnd is 100 by default)"),
-    ("congestion_control: dcqcn", "congestion_control: {name: swift, max_cwnd: 11}",
-     "s.yaml:10: congestion_control.max_cwnd: initial_cwnd: must not be above max_cwnd "
-     "(initial_cwnd is 12 by default)"),
+    ("congestion_control: dcqcn",
+     "congestion_control: {name: swift, initial_cwnd: 12, max_cwnd: 11}",
+     "s.yaml:10: congestion_control.initial_cwnd: must not be above max_cwnd"),
     ("congestion_control: dcqcn", "congestion_control: rcp\nrcp_rate:\n  alpha: 17",
      "s.yaml:12: rcp_rate.alpha: 17 is out of range; from 0 to 16"),
     ("congestion_control: dcqcn", "congestion_control: rcp\nrcp_rate:\n  period: 1ns",
