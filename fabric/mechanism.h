@@ -44,6 +44,12 @@ struct oche_switch_mechanism {
     bool marks;        /* the mechanism replaces RED: it calls oche_switch_mark */
     bool rnic_only; /* the mechanism only affects packets of RNICs, so other transports have no use
                        for it */
+    /*
+     * The mechanism chooses among the equal paths in place of ECMP (fabric/equal_ports.h). Without
+     * it, a mechanism with `route` may send packets by other ports than the routes', and has lanes.
+     */
+    bool balances;
+    bool reorders; /* with `balances`: packets of a flow may overtake each other at any time */
     const char *only_for; /* the only congestion-control scheme that has a use for the mechanism;
                              NULL: any scheme */
     /*

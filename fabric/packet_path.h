@@ -65,8 +65,7 @@ static inline void oche_path_mark(struct oche_switch *sw, unsigned port, struct 
  */
 static inline bool oche_path_turns_up(const struct oche_switch *sw, unsigned in_port, unsigned port)
 {
-    return sw->up_down && !(sw->hooks & OCHE_HOOK_ROUTE) && sw->cold[in_port].above &&
-           sw->cold[port].above;
+    return sw->up_down && sw->cold[in_port].above && sw->cold[port].above;
 }
 
 static inline int oche_path_receive(struct oche_switch *sw, unsigned in_port,

@@ -108,6 +108,8 @@ static void init_mechanisms(struct oche_switch *sw, const struct oche_switch_con
         sw->hooks |= ops->dequeue != NULL ? OCHE_HOOK_DEQUEUE : 0;
         sw->hooks |= ops->dropped != NULL ? OCHE_HOOK_DROPPED : 0;
         sw->hooks |= ops->frame_take != NULL ? OCHE_HOOK_FRAMES : 0;
+        if (ops->route != NULL && !ops->balances)
+            sw->up_down = false;
         if (ops->marks)
             sw->least_kmin = UINT64_MAX;
     }

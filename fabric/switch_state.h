@@ -68,7 +68,8 @@ struct oche_switch {
     struct oche_switch_hooked *mechanisms;
     uint32_t mechanism_count;
     struct oche_holds holds;
-    bool up_down; /* the configuration's up_down; used with OCHE_HOOK_LINKS */
+    /* the configuration's up_down; false if a mechanism turns packets; used with OCHE_HOOK_LINKS */
+    bool up_down;
     uint8_t last_drop;
     /* packets that a mechanism has taken out of queues, linked by `next`; NULL: none */
     struct oche_packet *discarded;

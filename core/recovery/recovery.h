@@ -87,6 +87,11 @@ struct oche_recovery_scheme {
      * and never moves una past tx.next; bytes count as delivered when their message is complete.
      */
     bool whole_messages;
+    /*
+     * True if packets may overtake each other on their way: the receiver keeps what comes early.
+     * Otherwise every overtaken packet is sent again.
+     */
+    bool any_order;
 
     /* Sender half. Each hook may move tx->next, but not out of [tx->una, tx->high]. */
     /* The next three hooks are required. */

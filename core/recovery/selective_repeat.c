@@ -180,6 +180,7 @@ const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .table =
         OCHE_PARAM_TABLE_DEPLOYED(selective_params, struct oche_selective_repeat_params, in_use),
     .wire_table = OCHE_PARAM_TABLE(selective_wire_params, struct oche_selective_repeat_params),
+    .any_order = true,
     .tx_state_bytes = sizeof(struct selective_tx),
     .rx_state_bytes = sizeof(struct selective_rx),
     .acked = selective_acked,

@@ -23,6 +23,8 @@ static const char *const connection_choices[] = {"per_flow", "per_pair", "per_ch
 
 static const char *const timeout_choices[] = {"as_asked", "connectx", NULL};
 
+static const char *const reordering_choices[] = {"refuse", "accept", NULL};
+
 static const char *const timer_restart_choices[] = {"progress", "packet", NULL};
 
 static bool check_ack_timeout(const void *values, const void *endpoint, struct oche_error *error)
@@ -141,6 +143,12 @@ static const struct oche_param host_params[] = {
              "ACKs, CNPs; 0: no such class"},
     {OCHE_PARAM(struct oche_host_params, ipv6), OCHE_IS_BOOL(false),
      .where = "rocev2.md#encapsulation", .help = "RoCEv2 over IPv6: 20 bytes more a packet"},
+    {OCHE_PARAM(struct oche_host_params, reordering),
+     OCHE_IS_CHOICE(OCHE_REORDERING_REFUSE, reordering_choices), .needs = "@reorders",
+     .where = "load-balancing.md#order", .traits = OCHE_PARAM_NOT_FLUID,
+     .help =
+         "packets that are sprayed over paths with a recovery that takes every overtaken packet "
+         "for lost, such as go_back_n: an error, or run it nevertheless"},
 };
 
 static const struct oche_deployed in_use[] = {{"ack_timeout", {.u = 0}}};

@@ -25,6 +25,9 @@ static inline uint32_t oche_connection_of(uint32_t qpn)
     return (qpn & ~OCHE_SHADOW_QPN) - OCHE_FIRST_QPN;
 }
 
+/* Whether a world is made whose packets overtake each other, if its recovery is not for that. */
+enum oche_reordering { OCHE_REORDERING_REFUSE, OCHE_REORDERING_ACCEPT };
+
 /* Bound to the `host` section of a scenario by oche_host_params. */
 struct oche_host_params {
     uint32_t preset;            /* enum oche_preset */
@@ -48,6 +51,7 @@ struct oche_host_params {
     /* Flows of at most this size have a traffic class of their own; 0: there is no such class. */
     uint64_t priority_bytes;
     bool ipv6;
+    uint32_t reordering; /* enum oche_reordering */
 };
 extern const struct oche_param_table oche_host_params;
 

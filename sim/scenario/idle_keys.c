@@ -169,6 +169,15 @@ static bool is_kmax_auto(const struct oche_world_config *config,
     return of->kmax_bytes == OCHE_NEVER;
 }
 
+/* True if packets of a queue pair may overtake each other, by a choice of paths. */
+static bool is_reordered(const struct oche_world_config *config,
+                         const struct oche_switch_params *of, char *why)
+{
+    (void)of;
+    snprintf(why, REASON_BYTES, "all packets of a queue pair take one path");
+    return oche_world_reordering_mechanism(config) != NULL;
+}
+
 static const struct fact {
     const char *name;
     /* Sets `why` to a reason why not. */
@@ -178,7 +187,8 @@ static const struct fact {
              {"@pfc", is_pfc},
              {"@lossy", is_lossy},
              {"@kmin_auto", is_kmin_auto},
-             {"@kmax_auto", is_kmax_auto}};
+             {"@kmax_auto", is_kmax_auto},
+             {"@reorders", is_reordered}};
 
 static bool holds_as_fact(const struct place *place, const char *name, char *why)
 {

@@ -230,6 +230,10 @@ static inline bool oche_world_symmetric(const struct oche_world_config *config)
     return config->endpoint != NULL && config->endpoint->symmetric;
 }
 
+/* checks/reordering.c: returns the mechanism that lets packets overtake each other, or NULL. */
+const struct oche_switch_mechanism *
+oche_world_reordering_mechanism(const struct oche_world_config *config);
+
 /* Returns the value of `congestion_control`: the name of the scheme, or of the endpoint. */
 static inline const char *oche_world_scheme_name(const struct oche_world_config *config)
 {

@@ -356,6 +356,12 @@ void oche_world_free_slow_hosts(struct oche_world *world);
  */
 bool oche_world_check_symmetry(const struct oche_world *world, struct oche_error *error);
 
+/*
+ * checks/reordering.c: checks that at most one mechanism chooses ports, and that the hosts can live
+ * with packets that overtake each other.
+ */
+bool oche_world_check_order(const struct oche_world *world, struct oche_error *error);
+
 /* results/deflections.c */
 void oche_world_add_mechanisms(const struct oche_world *world, struct oche_world_totals *totals);
 

@@ -169,7 +169,8 @@ static void find_onward(struct oche_world *world)
     bool wanted = false;
 
     for (uint32_t i = 0; i < world->config->mechanism_count; i++)
-        wanted = wanted || world->config->mechanisms[i]->route != NULL;
+        wanted = wanted || (world->config->mechanisms[i]->route != NULL &&
+                            !world->config->mechanisms[i]->balances);
     if (!wanted)
         return;
     world->onward = oche_world_onward(world, &world->used_routes);
@@ -638,8 +639,8 @@ struct oche_world *oche_world_create(const struct oche_world_config *config,
     if (!check_endpoint(config, error) || !count_classes(world, error) ||
         !build_topology(world, error) || !oche_world_build_nics(world, error) ||
         !oche_world_build_flows(world, oche_world_workload_facts(world), error) ||
-        !build_network(world, error) || !oche_world_failures_find(world, error) ||
-        !build_switches(world, error) ||
+        !oche_world_check_order(world, error) || !build_network(world, error) ||
+        !oche_world_failures_find(world, error) || !build_switches(world, error) ||
         !oche_world_build_slow_hosts(
             world, lossless_classes(world, oche_world_packets(config).lossless_classes), error) ||
         !oche_world_pin_flows(world, error) || !oche_world_check_symmetry(world, error) ||

@@ -149,7 +149,8 @@ CHANGED = [
      'are possible, too'),
     ("  kmin: 5KB", "  mechanisms: [iofd, iodf]",
      's.yaml:9: switch.mechanisms: "iodf" is not known; write some of iofd, rcp_rate, '
-     'int_stamp, credit_shaper, ib_credits, fecn, pfc_watchdog, or none'),
+     'int_stamp, credit_shaper, ib_credits, fecn, pfc_watchdog, random_spray, round_robin, drill, '
+     'letflow, or none'),
     ("  kmin: 5KB", "  pfc: false\n  mechanisms: pfc_watchdog",
      "s.yaml: pfc_watchdog.action: no PAUSE to watch: switch.pfc is false; leave the mechanism "
      "out, or change that (at tor0)"),
@@ -553,6 +554,25 @@ COMMANDS = [
      "--compare switch.kmin=1KB,1000B: 1KB and 1000B come to the same run; leave one out"),
     (["S", "--set", "switch.mechanisms=iofd,iofd"],
      "--set switch.mechanisms=iofd,iofd: switch.mechanisms: iofd is there twice; name it once"),
+    (["S", "--set", "switch.mechanisms=drill,iofd", "--set", "recovery=selective_repeat"],
+     "--set switch.mechanisms=drill,iofd: switch.mechanisms: drill and iofd both choose the port; "
+     "name one"),
+    (["S", "--set", "switch.mechanisms=round_robin", "--set", "congestion_control=expresspass"],
+     "--set switch.mechanisms=round_robin: switch.mechanisms: round_robin sends packets by any "
+     "path, and congestion_control expresspass needs one path for both directions; leave it out"),
+    (["S", "--set", "switch.mechanisms=drill"],
+     "--set switch.mechanisms=drill: switch.mechanisms: with drill packets overtake each other, "
+     "and go_back_n sends them again as lost; recovery: selective_repeat, or host.reordering: "
+     "accept to run it nevertheless"),
+    (["S", "--set", "switch.mechanisms=drill", "--set", "congestion_control=tcp"],
+     "--set switch.mechanisms=drill: switch.mechanisms: with drill packets overtake each other, "
+     "and new_reno sends them again as lost; another congestion_control, or host.reordering: "
+     "accept to run it nevertheless"),
+    (["S", "--set", "switch.mechanisms=random_spray", "--set", "recovery=selective_repeat", "--set",
+      "workload={type: incast, degree: 4, verb: read}"],
+     "--set switch.mechanisms=random_spray: switch.mechanisms: with random_spray packets overtake "
+     "each other, and READ data that is overtaken is asked for again; WRITEs, or host.reordering: "
+     "accept to run it nevertheless"),
     (["S", "--set", "switch.mechanisms=iofd", "--set", "iofd.tokens=7"],
      "--set iofd.tokens=7: iofd.tokens: 7 would need 8 lanes beside the class of ACKs, and there "
      "are 8 classes in all; would be right: at most 6, or lanes: escape"),

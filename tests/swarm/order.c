@@ -7,8 +7,8 @@
  *
  * The rule does not apply where routes change during the run; where deflection does not wait
  * (`follow`, `hold`); with deflection, after the first loss or retransmission, as a retransmission
- * may take another path; where packets are late, or scripted; and to RoGUE, which renews its queue
- * pairs.
+ * may take another path; where packets are late, or scripted, or balanced over several paths; and
+ * to RoGUE, which renews its queue pairs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,6 +116,9 @@ static bool is_promised(const struct oche_world *world)
         return false;
     if (config->failure_count > 0 && config->routes.reroute != OCHE_NEVER)
         return false;
+    for (uint32_t i = 0; i < config->mechanism_count; i++)
+        if (config->mechanisms[i]->balances)
+            return false;
     if (config->loss.late > 0 || config->scripted.file != NULL)
         return false;
     return config->endpoint == NULL || strcmp(config->endpoint->name, "rogue") != 0;
