@@ -23,6 +23,7 @@
 #include "core/cc/cc.h"
 #include "core/cc/cc_counting.h"
 #include "core/nic/habits.h"
+#include "core/paths/paths.h"
 #include "core/qp/cause.h"
 #include "core/qp/work.h"
 #include "core/recovery/recovery.h"
@@ -170,16 +171,15 @@ struct oche_nic_config {
     uint64_t line_rate_bps; /* line rate of the port */
     uint32_t gap_bytes;     /* gap between frames on the line: OCHE_GAP_BYTES, or 0 */
     bool ipv6;
-    /* traffic class of CNPs, and of ACKs and NAKs that do not follow READ data */
-    uint8_t control_class;
+    uint8_t control_class; /* class of CNPs, and of ACKs and NAKs that follow no READ data */
     /* true: ACKs, NAKs and results of atomics always have their queue pair's traffic class */
     bool acks_with_data;
     bool measures_rtt; /* round trips are measured though no scheme asks for them */
     uint32_t max_qps;
-    uint32_t max_regions; /* until oche_nic_move_regions makes them more */
-    /* the NIC sets CE if its backlog is above this; OCHE_NEVER: never */
-    uint64_t ecn_threshold_bytes;
+    uint32_t max_regions;         /* until oche_nic_move_regions makes them more */
+    uint64_t ecn_threshold_bytes; /* the NIC sets CE above this backlog; OCHE_NEVER: never */
     struct oche_deflection deflection;
+    struct oche_spreading spread;
     /* Must outlive the NIC; NULL: an ideal RNIC, without habits. */
     const struct oche_nic_habits *habits;
     /*

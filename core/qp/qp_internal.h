@@ -118,6 +118,7 @@ struct oche_qp {
     bool windows : 1;     /* work requests may bind memory windows */
     bool cnp_psns : 1;    /* the peer's CNPs name a PSN (core/wire/cnp.h) */
     bool worked : 1;      /* before the last reset: oche_qp_has_worked */
+    bool spreads : 1;     /* packets may take several paths (spread.h) */
     bool established : 1; /* the driver was told that the connection is established */
     /* a completion was lost; the queue pair fails when its timer expires, which is due at once */
     bool overrun : 1;

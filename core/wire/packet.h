@@ -106,6 +106,13 @@ static inline bool oche_packet_is_of_link(uint8_t kind)
  */
 #define OCHE_BTH_DUPLICATE UINT8_C(0x10)
 
+/*
+ * On ACKs and NAKs, which have no tokens: the UDP source port is that of the data packet that this
+ * one answers (core/qp/spread.h); the second: that packet had CE.
+ */
+#define OCHE_BTH_PATH        UINT8_C(0x01)
+#define OCHE_BTH_PATH_MARKED UINT8_C(0x02)
+
 /* IP ECN field (RFC 3168). */
 enum oche_ecn { OCHE_ECN_NOT_ECT = 0, OCHE_ECN_ECT1 = 1, OCHE_ECN_ECT0 = 2, OCHE_ECN_CE = 3 };
 

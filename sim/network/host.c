@@ -59,6 +59,17 @@ static bool check_nic(const void *values, const void *of, struct oche_error *err
     return oche_fail(error, "congestion_control %s is no RNIC's; leave it out", endpoint->name);
 }
 
+static bool check_entropy(const void *values, const void *of, struct oche_error *error)
+{
+    const struct oche_host_params *params = values;
+    const struct oche_endpoint *endpoint = of;
+
+    if (params->entropy == 0 || endpoint == NULL)
+        return true;
+    return oche_fail(error, "congestion_control %s has one path for each connection; ecmp",
+                     endpoint->name);
+}
+
 static const struct oche_param host_params[] = {
     OCHE_PRESET_ROW(struct oche_host_params),
     {OCHE_PARAM_AS("mtu", struct oche_host_params, mtu_bytes), OCHE_IS_BYTES(1024, 256, 9000),
@@ -143,6 +154,17 @@ static const struct oche_param host_params[] = {
              "ACKs, CNPs; 0: no such class"},
     {OCHE_PARAM(struct oche_host_params, ipv6), OCHE_IS_BOOL(false),
      .where = "rocev2.md#encapsulation", .help = "RoCEv2 over IPv6: 20 bytes more a packet"},
+    {OCHE_PARAM(struct oche_host_params, entropy), OCHE_IS_CHOICE(0, oche_path_choices),
+     .where = "load-balancing.md#hosts", .check = check_entropy, .traits = OCHE_PARAM_NOT_FLUID,
+     .help =
+         "paths of a queue pair's WRITEs and SENDs, by the UDP source port of each packet. ecmp: "
+         "one path; oblivious: all in turn; bitmap: without those of marks and losses; reps: "
+         "those of good ACKs again; mixed: as reps, else as bitmap"},
+    {OCHE_PARAM(struct oche_host_params, paths), OCHE_IS_COUNT(64, 2, OCHE_MOST_PATHS),
+     .where = "uet-htsim; load-balancing.md#hosts", .needs = "entropy",
+     .help =
+         "UDP source ports of a queue pair, a power of two; switches may put several of them on "
+         "one way"},
     {OCHE_PARAM(struct oche_host_params, reordering),
      OCHE_IS_CHOICE(OCHE_REORDERING_REFUSE, reordering_choices), .needs = "@reorders",
      .where = "load-balancing.md#order", .traits = OCHE_PARAM_NOT_FLUID,

@@ -52,6 +52,8 @@ struct oche_host_params {
     uint64_t priority_bytes;
     bool ipv6;
     uint32_t reordering; /* enum oche_reordering */
+    uint32_t entropy;    /* index into oche_path_choices */
+    uint64_t paths;      /* of a queue pair; a power of two */
 };
 extern const struct oche_param_table oche_host_params;
 

@@ -127,7 +127,8 @@ static bool is_red(const struct oche_world_config *config, const struct oche_swi
             return !is_replaced_by(config->mechanisms[i], why);
     snprintf(why, REASON_BYTES, "with congestion_control %s packets ask for no marks",
              oche_world_scheme_name(config));
-    return (needs & OCHE_CC_NEEDS_ECN) != 0;
+    return (needs & OCHE_CC_NEEDS_ECN) != 0 ||
+           (oche_world_spreads(config) && oche_path_scheme(config->hosts.entropy)->hears);
 }
 
 /* True if PFC, where it is on, has lossless packets. */
@@ -175,7 +176,7 @@ static bool is_reordered(const struct oche_world_config *config,
 {
     (void)of;
     snprintf(why, REASON_BYTES, "all packets of a queue pair take one path");
-    return oche_world_reordering_mechanism(config) != NULL;
+    return oche_world_reordering_mechanism(config) != NULL || oche_world_spreads(config);
 }
 
 static const struct fact {

@@ -234,6 +234,9 @@ static inline bool oche_world_symmetric(const struct oche_world_config *config)
 const struct oche_switch_mechanism *
 oche_world_reordering_mechanism(const struct oche_world_config *config);
 
+/* True if queue pairs spread their packets over paths (host.entropy). */
+bool oche_world_spreads(const struct oche_world_config *config);
+
 /* Returns the value of `congestion_control`: the name of the scheme, or of the endpoint. */
 static inline const char *oche_world_scheme_name(const struct oche_world_config *config)
 {

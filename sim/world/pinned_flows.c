@@ -49,6 +49,11 @@ bool oche_world_pin_flows(struct oche_world *world, struct oche_error *error)
 {
     const struct oche_pinned_paths *pinned = &world->static_routes.pinned;
 
+    if (pinned->count > 0 && oche_world_spreads(world->config))
+        return oche_fail(error,
+                         "%s:%u: flows have many paths by host.entropy; ecmp, or a file without "
+                         "paths of flows",
+                         world->config->routes.file, pinned->paths[0].line);
     for (uint32_t i = 0; i < pinned->count; i++)
         if (!pin(world, &pinned->paths[i], error))
             return false;

@@ -15,11 +15,11 @@ import subprocess
 import sys
 import tempfile
 
-BELOW_QP = ["core/base.h", "core/cc/", "core/nic/", "core/param.h", "core/random.h",
+BELOW_QP = ["core/base.h", "core/cc/", "core/nic/", "core/param.h", "core/paths/", "core/random.h",
             "core/recovery/", "core/trace/", "core/wire/"]
 QP = ["core/qp/" + name for name in ("congestion.h", "nic.h", "nic_internal.h", "qp_internal.h",
                                      "cause.h", "late.h", "map.h", "scheduler.h", "slots.h",
-                                     "timers.h", "work.h")]
+                                     "spread.h", "timers.h", "work.h")]
 BELOW_SIM = ["fabric/", "core/", "params/"]
 # Allowed beginnings of quoted includes, by the folder of the including file.
 ARROWS = {

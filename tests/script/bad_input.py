@@ -296,6 +296,11 @@ CHANGED = [
     ("duration: 200us", "duration: 200us\nroutes: {file: other_flow.routes}",
      "other_flow.routes:2: flow 0 goes from host0 to host7; a path between these two, or back, "
      "would be right"),
+    ("duration: 200us",
+     "duration: 200us\nroutes: {file: other_flow.routes}\nhost: {entropy: reps}\n"
+     "recovery: selective_repeat",
+     "other_flow.routes:2: flows have many paths by host.entropy; ecmp, or a file without paths of "
+     "flows"),
     ("duration: 200us", "duration: 200us\nroutes: {file: gap.routes}",
      "gap.routes:1: tor0 has no link to tor1; a path follows links"),
     ("duration: 200us", "duration: 200us\nroutes: {file: no.routes}",
@@ -573,6 +578,20 @@ COMMANDS = [
      "--set switch.mechanisms=random_spray: switch.mechanisms: with random_spray packets overtake "
      "each other, and READ data that is overtaken is asked for again; WRITEs, or host.reordering: "
      "accept to run it nevertheless"),
+    (["S", "--set", "host.entropy=reps"],
+     "--set host.entropy=reps: host.entropy: with reps packets overtake each other, and go_back_n "
+     "sends them again as lost; recovery: selective_repeat, or host.reordering: accept to run it "
+     "nevertheless"),
+    (["S", "--set", "host.entropy=mixed", "--set", "congestion_control=rogue"],
+     "--set host.entropy=mixed: host.entropy: congestion_control rogue has one path for each "
+     "connection; ecmp"),
+    (["S", "--set", "host={entropy: bitmap, paths: 48}", "--set", "recovery=selective_repeat"],
+     "--set host={entropy: bitmap, paths: 48}: host.paths: 48 is no power of two; 32, 64, 128 or "
+     "the like"),
+    (["S", "--set", "host.entropy=oblivious", "--set", "recovery=selective_repeat", "--set",
+      "switch.mechanisms=drill"],
+     "--set host.entropy=oblivious: host.entropy: drill chooses packets' paths already; ecmp, or "
+     "leave drill out of switch.mechanisms"),
     (["S", "--set", "switch.mechanisms=iofd", "--set", "iofd.tokens=7"],
      "--set iofd.tokens=7: iofd.tokens: 7 would need 8 lanes beside the class of ACKs, and there "
      "are 8 classes in all; would be right: at most 6, or lanes: escape"),

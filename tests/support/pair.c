@@ -256,6 +256,7 @@ static void open_side(struct pair *pair, int which)
         .max_regions = PAIR_REGIONS,
         .ecn_threshold_bytes = o->ecn_threshold,
         .deflection = o->deflection,
+        .spread = o->spread,
         .habits = which == 0 ? &o->habits : &o->peer_habits,
         .most_repeats = o->most_repeats,
         .most_ahead = o->most_ahead,

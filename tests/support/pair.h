@@ -105,6 +105,7 @@ struct pair_options {
     bool ipv6, credits, no_connect;
     uint64_t ecn_threshold; /* 0: never */
     struct oche_deflection deflection;
+    struct oche_spreading spread;
     struct oche_nic_habits habits, peer_habits; /* of side 0 and of side 1 */
     oche_time nak_interval;                     /* 5 µs */
     uint32_t most_repeats;                      /* most repetitions of a READ; 0: any number */

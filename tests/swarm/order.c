@@ -119,6 +119,8 @@ static bool is_promised(const struct oche_world *world)
     for (uint32_t i = 0; i < config->mechanism_count; i++)
         if (config->mechanisms[i]->balances)
             return false;
+    if (oche_world_spreads(config))
+        return false;
     if (config->loss.late > 0 || config->scripted.file != NULL)
         return false;
     return config->endpoint == NULL || strcmp(config->endpoint->name, "rogue") != 0;

@@ -11,6 +11,7 @@
 #include "core/qp/late.h"
 #include "core/qp/objects/objects.h"
 #include "core/qp/receive/placement.h"
+#include "core/qp/spread.h"
 #include "core/qp/timers.h"
 
 enum verdict {
@@ -761,6 +762,9 @@ void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
     if (OCHE_LIKELY(!marked) ||
         congestion_mark_counts(qp, oche_psn_diff(packet->psn, rcv(qp)->rx.epsn)))
         congestion_arrived(qp, packet, now);
+    if (OCHE_UNLIKELY(qp->spreads) && (row->flags & OCHE_OP_PAYLOAD) &&
+        congestion_mark_counts(qp, oche_psn_diff(packet->psn, rcv(qp)->rx.epsn)))
+        spread_arrived(qp, packet);
     do {
         verdict = run_checks(&a);
         if (OCHE_LIKELY(verdict == GO))

@@ -19,6 +19,7 @@
 #include "core/qp/objects/objects.h"
 #include "core/qp/receive/receiver.h"
 #include "core/qp/scheduler.h"
+#include "core/qp/spread.h"
 #include "core/qp/send/send.h"
 #include "core/wire/cnp.h"
 
@@ -273,6 +274,8 @@ static void send_aeth(struct oche_qp *qp, struct oche_packet *packet, uint8_t op
     packet->ecn = OCHE_ECN_NOT_ECT;
     if (OCHE_UNLIKELY(rcv(qp)->duplicates > 0))
         report_duplicate(qp, packet);
+    if (OCHE_UNLIKELY(qp->spreads))
+        spread_answer(qp, packet);
     qp_trace(qp, now, OCHE_TRACE_ACK_SENT, psn, packet->aeth);
     stamp(qp, packet, now);
 }

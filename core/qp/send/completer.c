@@ -14,6 +14,7 @@
 #include "core/qp/send/losses.h"
 #include "core/qp/send/pieces.h"
 #include "core/qp/send/retries.h"
+#include "core/qp/spread.h"
 #include "core/qp/timers.h"
 
 static const uint8_t done_opcodes[OCHE_WORK_OPCODES] = {
@@ -465,6 +466,8 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
         count_nak(&qp->nic->stats, syndrome);
     if (qp->nic->cc->acked != NULL && OCHE_LIKELY(behind <= FEEDBACK_SLACK))
         congestion_acked(qp, packet, acked_bytes, rtt, now);
+    if (OCHE_UNLIKELY(qp->spreads) && behind <= FEEDBACK_SLACK)
+        spread_heard(qp, packet, now);
     if (OCHE_UNLIKELY(packet->bth_reserved & OCHE_BTH_DUPLICATE) && (qp->flags & QP_EXTENDED) &&
         behind <= FEEDBACK_SLACK)
         losses_duplicated(qp, now);

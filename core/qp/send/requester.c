@@ -17,6 +17,7 @@
 #include "core/qp/send/losses.h"
 #include "core/qp/send/pieces.h"
 #include "core/qp/send/request_opcode.h"
+#include "core/qp/spread.h"
 #include "core/qp/timers.h"
 
 #define ACKS_A_WINDOW 8
@@ -461,6 +462,8 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
     packet->traffic_class = qp->traffic_class;
     packet_trailer(qp, packet);
     deflection_mark(qp, packet, last, now);
+    if (OCHE_UNLIKELY(qp->spreads))
+        spread_send(qp, packet, now);
     if (OCHE_UNLIKELY(first || last || opcode >= OCHE_SCHEME_OPCODES)) {
         fill_headers(qp, packet, last);
         if (first && rc)

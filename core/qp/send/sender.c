@@ -9,13 +9,15 @@
 #include "core/qp/receive/receive.h"
 #include "core/qp/send/pieces.h"
 #include "core/qp/send/retries.h"
+#include "core/qp/spread.h"
 #include "core/qp/timers.h"
 
 /* ---- memory ---- */
 
 /* Offsets of the parts of the half from the queue pair's beginning. */
 struct parts {
-    size_t tx_state, send_ring, send_extra, rtt, pieces, send_groups, datagrams, destinations, end;
+    size_t tx_state, send_ring, send_extra, rtt, pieces, spread, send_groups, datagrams,
+        destinations, end;
     uint32_t max_send_sge, send_extra_bytes;
 };
 
@@ -47,6 +49,7 @@ static struct parts parts_of(const struct oche_nic_config *nic, const struct och
     parts.send_extra_bytes = larger(parts.send_extra_bytes, (config->max_inline_bytes + 15) & ~15u);
 
     parts.tx_state = oche_place(&parts.end, nic->recovery->tx_state_bytes, 16);
+    parts.spread = oche_place(&parts.end, spread_bytes(nic, config), SPREAD_ALIGN);
     parts.send_ring =
         oche_place(&parts.end, config->send_depth * sizeof(struct send_entry), OCHE_CACHE_LINE);
     parts.send_extra =
@@ -88,6 +91,8 @@ static void set_memory(struct oche_qp *qp, const struct oche_qp_config *config, 
         qp->datagrams = (void *)(base + parts.datagrams);
         qp->datagrams->destinations = (void *)(base + parts.destinations);
     }
+    if (spread_bytes(nic, config) > 0)
+        spread_init(qp, base + parts.spread);
     if (pieces_bytes(nic, config) > 0) {
         half->pieces = (void *)(base + parts.pieces);
         pieces_init(qp, config);
@@ -122,6 +127,8 @@ void sender_create(struct oche_qp *qp, const struct oche_qp_config *config, size
     half->data_ecn = nic->cc->needs & OCHE_CC_NEEDS_ECN && nic->cc->transports >> qp->transport & 1
                          ? OCHE_ECN_ECT0
                          : OCHE_ECN_NOT_ECT;
+    if (qp->spreads && nic->spread.scheme->hears)
+        half->data_ecn = OCHE_ECN_ECT0; /* the scheme reacts to marks */
     half->send_mask = config->send_depth - 1;
     half->initiator_depth = config->initiator_depth;
     half->send_cq = config->send_cq;
@@ -249,6 +256,8 @@ void sender_connect(struct oche_qp *qp, const struct oche_qp_connection *connect
     retries_start(qp);
     set_rates(&qp->flow, connection);
     qp->flow.peer_address = congestion_peer_of(qp);
+    if (qp->spreads)
+        spread_connect(qp);
 }
 
 void sender_begin(struct oche_qp *qp)

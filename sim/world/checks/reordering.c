@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks before the run that packets may take the paths that switches choose for them, and that the
- * receivers can live with packets that overtake each other (load-balancing.md#order).
+ * Checks before the run that packets may take the paths that switches or hosts choose for them, and
+ * that the receivers can live with packets that overtake each other (load-balancing.md#order).
  */
 #include "core/cc/cc.h"
+#include "core/paths/paths.h"
 #include "params/error.h"
 #include "sim/world/internal.h"
 
@@ -26,6 +27,11 @@ oche_world_reordering_mechanism(const struct oche_world_config *config)
     return NULL;
 }
 
+bool oche_world_spreads(const struct oche_world_config *config)
+{
+    return config->endpoint == NULL && config->hosts.entropy != 0;
+}
+
 /* Checks the mechanisms that choose ports against each other and against the endpoint. */
 static bool check_choosers(const struct oche_world_config *config, struct oche_error *error)
 {
@@ -41,6 +47,15 @@ static bool check_choosers(const struct oche_world_config *config, struct oche_e
                          "switch.mechanisms: %s sends packets by any path, and congestion_control "
                          "%s needs one path for both directions; leave it out",
                          one->name, oche_world_scheme_name(config));
+    if ((config->hosts.paths & (config->hosts.paths - 1)) != 0)
+        return oche_fail(error, "host.paths: %llu is no power of two; 32, 64, 128 or the like",
+                         (unsigned long long)config->hosts.paths);
+    if (one != NULL && oche_world_spreads(config))
+        return oche_fail(
+            error,
+            "host.entropy: %s chooses packets' paths already; ecmp, or leave %s out of "
+            "switch.mechanisms",
+            one->name, one->name);
     return true;
 }
 
@@ -56,22 +71,23 @@ bool oche_world_check_order(const struct oche_world *world, struct oche_error *e
 {
     const struct oche_world_config *config = world->config;
     const struct oche_switch_mechanism *mechanism = oche_world_reordering_mechanism(config);
+    const bool spreads = oche_world_spreads(config);
 
     if (!check_choosers(config, error))
         return false;
-    if (mechanism == NULL || config->hosts.reordering == OCHE_REORDERING_ACCEPT)
+    if ((mechanism == NULL && !spreads) || config->hosts.reordering == OCHE_REORDERING_ACCEPT)
         return true;
     const char *recovery = in_order_recovery(config);
 
     if (recovery != NULL)
-        return oche_fail(error,
-                         "switch.mechanisms: with %s packets overtake each other, and %s sends "
-                         "them again as lost; %s, or host.reordering: accept to run it "
-                         "nevertheless",
-                         mechanism->name, recovery,
-                         config->endpoint != NULL ? "another congestion_control"
-                                                  : "recovery: selective_repeat");
-    if (world->flows.reads && !config->cc->windows_reads)
+        return oche_fail(
+            error,
+            "%s: with %s packets overtake each other, and %s sends them again as lost; %s, or "
+            "host.reordering: accept to run it nevertheless",
+            spreads ? "host.entropy" : "switch.mechanisms",
+            spreads ? oche_path_choices[config->hosts.entropy] : mechanism->name, recovery,
+            config->endpoint != NULL ? "another congestion_control" : "recovery: selective_repeat");
+    if (mechanism != NULL && world->flows.reads && !config->cc->windows_reads)
         return oche_fail(error,
                          "switch.mechanisms: with %s packets overtake each other, and READ data "
                          "that is overtaken is asked for again; WRITEs, or host.reordering: accept "
