@@ -64,6 +64,7 @@ struct oche_recovery_reply {
 struct oche_recovery_network {
     oche_time round_trip; /* the longest of a packet and its ACK where nothing waits */
     uint64_t packets;     /* number of packets that leave a host's link in this time, rounded up */
+    bool reorders;        /* packets of a queue pair may overtake each other */
 };
 
 struct oche_recovery_scheme {

@@ -33,8 +33,8 @@ static enum oche_verdict arrived_plain(struct oche_recovery_rx *rx, struct selec
 /* True if the sender is to hear of packets that arrive twice. */
 static bool reports(const struct oche_recovery_rx *rx)
 {
-    return ((const struct oche_selective_repeat_params *)rx->params)->reorder ==
-           OCHE_SELECTIVE_REORDER_RACK;
+    return ((const struct oche_selective_repeat_params *)rx->params)->reorder !=
+           OCHE_SELECTIVE_REORDER_NONE;
 }
 
 static void note_arrival(struct selective_rx *state, uint32_t psn)

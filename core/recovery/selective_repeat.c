@@ -59,6 +59,8 @@
  *     counts as lost, too, once a packet that left after it has arrived; IRN leaves that to the
  *     timer. Packets that have arrived behind a gap are no longer in flight for congestion control,
  *     so that new ones leave meanwhile.
+ *   - With `reorder: window` the time is fixed, and a limit in packets may come on top, for
+ *     networks that spray packets over paths (load-balancing.md#window).
  *   - With `undo` a loss may turn out to have been none. Either una moves past the first packet
  *     that was sent again sooner than its second copy can have been acknowledged (RFC 3522, by
  *     time), or the peer reports as many duplicates as packets were sent again (RFC 3708). Then
@@ -73,7 +75,7 @@
 #define ROUND_TRIPS 4 /* in rto_low, as there */
 
 static const char *const rto_names[] = {"fixed", "measured", NULL};
-static const char *const reorder_names[] = {"none", "rack", NULL};
+static const char *const reorder_names[] = {"none", "rack", "window", NULL};
 static const char *const memory_names[] = {"in_order", "as_it_comes", NULL};
 
 static const struct oche_param selective_params[] = {
@@ -113,9 +115,20 @@ static const struct oche_param selective_params[] = {
              "wire true"},
     {OCHE_PARAM(struct oche_selective_repeat_params, reorder),
      OCHE_IS_CHOICE(OCHE_SELECTIVE_REORDER_NONE, reorder_names),
-     .where = "none: IRN sec 3.1; rack: RFC 8985 sec 6.2",
+     .where = "none: IRN sec 3.1; rack: RFC 8985 sec 6.2; window: load-balancing.md#window",
      .help = "none: a packet is lost as soon as a later one has arrived; rack: only if it is still "
-             "missing after a time that adapts; on the wire rack"},
+             "missing after a time that adapts; window: by reorder_time and reorder_packets, for "
+             "packets that take many paths; on the wire rack"},
+    {OCHE_PARAM(struct oche_selective_repeat_params, reorder_time),
+     OCHE_IS_TIME(50 * OCHE_US, 0, OCHE_NEVER), .needs = "reorder=window",
+     .where = "load-balancing.md#window",
+     .help = "a missing packet is lost so long after a later one has arrived; never: the timeout "
+             "or reorder_packets find it"},
+    {OCHE_PARAM(struct oche_selective_repeat_params, reorder_packets),
+     OCHE_IS_COUNT(0, 0, OCHE_PSN_BITMAP_BITS), .needs = "reorder=window",
+     .where = "load-balancing.md#window",
+     .help = "a missing packet is lost as soon as one has arrived that was sent so many packets "
+             "later; 0: only time counts"},
     {OCHE_PARAM(struct oche_selective_repeat_params, few_packets),
      OCHE_IS_COUNT(3, 0, OCHE_PSN_BITMAP_BITS), .where = "IRN sec 3.1; irn.md#timeouts",
      .help = "rto_low applies while at most this many packets are outstanding; 0: always "
@@ -166,6 +179,9 @@ static const char *selective_remark(const void *values, const struct oche_recove
         return "more than rto_low, so that packets are sent again that have arrived";
     if (params->rto_high < network->round_trip)
         return "more than rto_high, so that packets are sent again that have arrived";
+    if (network->reorders && params->reorder == OCHE_SELECTIVE_REORDER_NONE)
+        return "they overtake each other, and with reorder: none each overtaken one is sent again; "
+               "reorder: window, or rack";
     if (params->window < network->packets)
         return params->window < OCHE_PSN_BITMAP_BITS
                    ? "more than window, so that the link is never full"

@@ -6,7 +6,11 @@
 #include "core/recovery/recovery.h"
 
 enum oche_selective_rto { OCHE_SELECTIVE_RTO_FIXED, OCHE_SELECTIVE_RTO_MEASURED };
-enum oche_selective_reorder { OCHE_SELECTIVE_REORDER_NONE, OCHE_SELECTIVE_REORDER_RACK };
+enum oche_selective_reorder {
+    OCHE_SELECTIVE_REORDER_NONE,
+    OCHE_SELECTIVE_REORDER_RACK,
+    OCHE_SELECTIVE_REORDER_WINDOW,
+};
 enum oche_selective_memory { OCHE_SELECTIVE_MEMORY_IN_ORDER, OCHE_SELECTIVE_MEMORY_AS_IT_COMES };
 
 struct oche_selective_repeat_params {
@@ -14,10 +18,12 @@ struct oche_selective_repeat_params {
     uint64_t few_packets;
     oche_time rto_low, rto_high, rto_most, probe;
     bool undo;
-    uint32_t rto;     /* enum oche_selective_rto */
-    uint32_t reorder; /* enum oche_selective_reorder */
-    uint32_t memory;  /* enum oche_selective_memory */
-    uint32_t preset;  /* enum oche_preset */
+    uint32_t rto;             /* enum oche_selective_rto */
+    uint32_t reorder;         /* enum oche_selective_reorder */
+    uint64_t reorder_packets; /* reorder: window; 0: no such limit */
+    oche_time reorder_time;   /* reorder: window */
+    uint32_t memory;          /* enum oche_selective_memory */
+    uint32_t preset;          /* enum oche_preset */
 };
 
 extern const struct oche_recovery_scheme oche_recovery_selective_repeat;

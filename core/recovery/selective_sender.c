@@ -67,8 +67,8 @@ static void lift_floor(struct oche_recovery_tx *tx, struct selective_tx *state)
 
 static bool reorders(const struct oche_recovery_tx *tx)
 {
-    return ((const struct oche_selective_repeat_params *)tx->params)->reorder ==
-           OCHE_SELECTIVE_REORDER_RACK;
+    return ((const struct oche_selective_repeat_params *)tx->params)->reorder !=
+           OCHE_SELECTIVE_REORDER_NONE;
 }
 
 /* True if packets behind una have arrived or are suspected to, so that `heard` is valid. */
@@ -134,8 +134,11 @@ static bool lose(struct oche_recovery_tx *tx, struct selective_tx *state, uint32
 
 oche_time selective_reorder_window(const struct oche_recovery_tx *tx, uint32_t arrived)
 {
+    const struct oche_selective_repeat_params *params = tx->params;
     const struct selective_tx *state = tx->state;
 
+    if (params->reorder == OCHE_SELECTIVE_REORDER_WINDOW)
+        return params->reorder_time;
     return reorders(tx) ? oche_reorder_window(&state->reorder, arrived, state->recovering) : 0;
 }
 
@@ -177,6 +180,24 @@ bool selective_loss_timer(struct oche_recovery_tx *tx, oche_time now)
         }
     }
     return lost && lose(tx, state, later(tx->una, state->named), later(end, tx->una));
+}
+
+/*
+ * With `reorder: window`: what is missing so many packets before the last one that has arrived is
+ * lost. Returns true if that is a new loss.
+ */
+static bool lose_by_packets(struct oche_recovery_tx *tx, struct selective_tx *state)
+{
+    const struct oche_selective_repeat_params *params = tx->params;
+    const uint32_t end =
+        oche_psn_add(state->heard, OCHE_PSN_MASK + 1 - (uint32_t)params->reorder_packets);
+
+    if (params->reorder != OCHE_SELECTIVE_REORDER_WINDOW || params->reorder_packets == 0 ||
+        oche_psn_diff(end, tx->una) <= 0 ||
+        (state->recovering && oche_psn_diff(end, state->lost_end) <= 0) ||
+        oche_psn_diff(oche_psn_first_clear(&state->arrived, tx->una, end), end) >= 0)
+        return false;
+    return lose(tx, state, later(tx->una, state->named), end);
 }
 
 /* Nothing was lost of what congestion control was told. What was not yet sent again may be late. */
@@ -466,7 +487,9 @@ bool selective_sacked(struct oche_recovery_tx *tx, uint32_t psn, const struct oc
         state->suspects.count = 0; /* suspected packets are now lost */
     suspect_repairs(tx, state, end, window, now);
     oche_suspects_note(&state->suspects, state->heard, window, now);
-    return window == 0 && selective_loss_timer(tx, now);
+    const bool lost = window == 0 && selective_loss_timer(tx, now);
+
+    return lose_by_packets(tx, state) || lost;
 }
 
 void selective_sent(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now)

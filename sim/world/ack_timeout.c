@@ -40,6 +40,8 @@ void oche_world_measure_network(struct oche_world *world)
     world->recovery_network = (struct oche_recovery_network){
         .round_trip = farthest.round_trip,
         .packets = (farthest.bytes + line_bytes - 1) / line_bytes,
+        .reorders = oche_world_reordering_mechanism(world->config) != NULL ||
+                    oche_world_spreads(world->config),
     };
 }
 

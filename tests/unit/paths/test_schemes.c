@@ -129,7 +129,35 @@ static void test_penalties(void **context)
     }
 }
 
-/* Only the first path that a choice passes over loses a unit; with all of them bad one is taken. */
+/*
+ * Of the paths that one choice passes over, only the first loses a unit. The first two paths of the
+ * walk have a unit each. The first choice passes over both, and the second round still lacks the
+ * second path.
+ */
+static void test_one_unit_a_choice(void **context)
+{
+    unsigned of[64] = {0};
+    struct chooser chooser;
+
+    (void)context;
+    begin(&chooser, "bitmap", 64, 3);
+    const uint32_t first = next(&chooser), second = next(&chooser);
+
+    free(chooser.state);
+    begin(&chooser, "bitmap", 64, 3);
+    hear(&chooser, first, OCHE_PATH_MARKED);
+    hear(&chooser, second, OCHE_PATH_MARKED);
+    for (unsigned n = 0; n < 62; n++)
+        of[next(&chooser)]++;
+    assert_int_equal(of[first] + of[second], 0);
+    for (unsigned n = 0; n < 63; n++)
+        of[next(&chooser)]++;
+    assert_int_equal(of[first], 1);
+    assert_int_equal(of[second], 0);
+    free(chooser.state);
+}
+
+/* If all paths are bad, one is taken, and each in its turn. */
 static void test_all_are_bad(void **context)
 {
     struct chooser chooser;
@@ -236,13 +264,10 @@ static void test_ports(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_rounds),
-        cmocka_unit_test(test_penalties),
-        cmocka_unit_test(test_all_are_bad),
-        cmocka_unit_test(test_reps_takes_again),
-        cmocka_unit_test(test_reps_freezes),
-        cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_penalties),    cmocka_unit_test(test_one_unit_a_choice),
+        cmocka_unit_test(test_all_are_bad),  cmocka_unit_test(test_reps_takes_again),
+        cmocka_unit_test(test_reps_freezes), cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_ports),
     };
 

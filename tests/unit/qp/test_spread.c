@@ -19,7 +19,7 @@
 static struct {
     uint32_t next, choices;
     unsigned heard[4];
-    uint32_t last_path;
+    uint32_t last_path, lost_path;
 } book;
 
 static size_t state_bytes(uint32_t count)
@@ -48,6 +48,8 @@ static void hear(void *state, uint32_t path, enum oche_path_news news, oche_time
     assert_true(path < PATHS);
     book.heard[news]++;
     book.last_path = path;
+    if (news == OCHE_PATH_LOST)
+        book.lost_path = path;
 }
 
 static const struct oche_path_scheme turns = {
@@ -190,6 +192,7 @@ static void test_losses(void **context)
     link.drop_psn = 3;
     write_packets(pair, PATHS);
     assert_int_equal(book.heard[OCHE_PATH_LOST], 1);
+    assert_int_equal(book.lost_path, 3);
     assert_int_equal(book.heard[OCHE_PATH_TIMEOUT], 0);
     assert_int_equal(book.choices, PATHS + 1);
     link.drop_psn = 2 * PATHS - 1; /* the last packet: no NAK */
