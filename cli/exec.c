@@ -38,7 +38,8 @@
 #define EXIT_HOOKS "liboche-exit.so"   /* device/verbs/exit_hooks.c */
 
 struct options {
-    const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports;
+    const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports,
+        *entropy;
     const char *incast, *view, *fail;
     struct oche_link_options links;
     const char *events, *nic; /* as the library reads them; NULL: none */
@@ -59,6 +60,7 @@ enum {
     KEY_POLL,
     KEY_SOURCE_PORTS,
     KEY_PEER_PORTS,
+    KEY_ENTROPY,
     KEY_FAIL,
     KEY_FILES,
     KEY_INCAST,
@@ -90,6 +92,10 @@ static const struct argp_option option_table[] = {
     {"peer-ports", KEY_PEER_PORTS, "WHICH", 0,
      "Take a connected peer's packets from its own UDP port alone (pinned, the default), or from "
      "any, for NATs and adapters that change ports",
+     0},
+    {"entropy", KEY_ENTROPY, "HOW", 0,
+     "Spread a queue pair's packets over the source ports in turn (oblivious), or not (ecmp, the "
+     "default); the peer needs --peer-ports=any",
      0},
     {"capture", KEY_CAPTURE, "FILE", 0,
      "Write what is sent and received to a pcap file; %p in it becomes the process id", 0},
@@ -197,6 +203,12 @@ static void check_peer_ports(const struct argp_state *state, const char *name, c
         oche_refuse(state, "%s: %s: must be pinned or any", name, text);
 }
 
+static void check_entropy(const struct argp_state *state, const char *name, const char *text)
+{
+    if (strcmp(text, "ecmp") != 0 && strcmp(text, "oblivious") != 0)
+        oche_refuse(state, "%s: %s: must be ecmp or oblivious", name, text);
+}
+
 static void check_nic(const struct argp_state *state, const char *name, const char *text)
 {
     struct oche_nic_habits habits;
@@ -288,6 +300,7 @@ static void check_environment(const struct argp_state *state, const struct optio
                {"OCHE_POLL", options->poll, check_poll},
                {"OCHE_SOURCE_PORTS", options->source_ports, check_source_ports},
                {"OCHE_PEER_PORTS", options->peer_ports, check_peer_ports},
+               {"OCHE_ENTROPY", options->entropy, check_entropy},
                {"OCHE_FAIL", options->fail, check_fail},
                {"OCHE_INCAST", options->incast, check_incast},
                {"OCHE_EVENTS", options->events, oche_events_check},
@@ -385,6 +398,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_SOURCE_PORTS:
         check_source_ports(state, "--source-ports", options->source_ports = argument);
         return 0;
+    case KEY_ENTROPY:
+        check_entropy(state, "--entropy", options->entropy = argument);
+        return 0;
     case KEY_PEER_PORTS:
         check_peer_ports(state, "--peer-ports", options->peer_ports = argument);
         return 0;
@@ -428,7 +444,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 #define ENVIRONMENT                                                                                \
     "\nEnvironment variables that options set: OCHE_ACK_PRIORITY, OCHE_CC, OCHE_RECOVERY, "        \
-    "OCHE_LINE_RATE, OCHE_DEVICE, OCHE_POLL, OCHE_SOURCE_PORTS, OCHE_PEER_PORTS, OCHE_CAPTURE, "   \
+    "OCHE_LINE_RATE, OCHE_DEVICE, OCHE_POLL, OCHE_SOURCE_PORTS, OCHE_PEER_PORTS, OCHE_ENTROPY, "   \
+    "OCHE_CAPTURE, "                                                                               \
     "OCHE_EVENTS, OCHE_FAIL, OCHE_INCAST, OCHE_LINK, OCHE_LINK_IN, OCHE_LINK_OUT, OCHE_NIC, "      \
     "OCHE_ROGUE, "                                                                                 \
     "OCHE_STATS, OCHE_STRICT, OCHE_VIEW. Without an option:\n"                                     \
@@ -645,6 +662,7 @@ int oche_cmd_exec(int argc, char **argv)
     set_variable("OCHE_POLL", options.poll);
     set_variable("OCHE_SOURCE_PORTS", options.source_ports);
     set_variable("OCHE_PEER_PORTS", options.peer_ports);
+    set_variable("OCHE_ENTROPY", options.entropy);
     set_variable("OCHE_CAPTURE", options.capture);
     set_variable("OCHE_ROGUE", options.rogue);
     set_variable("OCHE_VIEW", options.view);

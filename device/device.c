@@ -105,6 +105,11 @@ static bool check(struct oche_device *device, struct oche_error *error)
     if (config->source_ports > OCHE_MAX_SOURCE_PORTS)
         return oche_fail(error, "%s: %u source ports; 1 to %u are possible", config->address,
                          config->source_ports, OCHE_MAX_SOURCE_PORTS);
+    if (config->paths != NULL && config->paths->hears)
+        return oche_fail(error,
+                         "%s: a socket has one port, so that ACKs cannot name paths; oblivious is "
+                         "possible",
+                         config->address);
     if (!config->cc->runs_on_wire)
         return oche_fail(error, "%s: %s needs switches that no network has", config->address,
                          config->cc->name);
@@ -117,6 +122,16 @@ static bool check(struct oche_device *device, struct oche_error *error)
 static bool has_slot(const struct oche_device *device)
 {
     return device->config.share || device->sharing_error.text[0] != '\0';
+}
+
+/* Returns how packets are spread: over a power of two of paths, as many as there are ports. */
+static struct oche_spreading spreading_of(const struct oche_device_config *config)
+{
+    uint16_t paths = 1;
+
+    while (paths * 2u <= config->source_ports)
+        paths = (uint16_t)(paths * 2);
+    return (struct oche_spreading){.scheme = paths > 1 ? config->paths : NULL, .paths = paths};
 }
 
 static bool create_nic(struct oche_device *device) OCHE_NEEDS(device_lock)
@@ -142,6 +157,7 @@ static bool create_nic(struct oche_device *device) OCHE_NEEDS(device_lock)
         .cc_params = device->cc_params,
         .recovery = config->recovery,
         .recovery_params = device->recovery_params,
+        .spread = spreading_of(config),
         .port = &device_port,
         .port_context = device,
         .trace = &device->trace,

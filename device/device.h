@@ -48,6 +48,11 @@ struct oche_device_config {
      */
     uint32_t source_ports;
     /*
+     * Spreads the packets of each queue pair over the source ports (core/paths/paths.h); only a
+     * scheme that does not hear. Peers must accept any port. NULL: one port for each queue pair.
+     */
+    const struct oche_path_scheme *paths;
+    /*
      * The line's rate: all queue pairs together send no faster. 0: not known, and schemes take it
      * for 100 Gbit/s.
      */

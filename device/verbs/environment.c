@@ -352,6 +352,23 @@ static bool read_peer_ports(struct oche_device_config *config)
     return false;
 }
 
+static bool read_entropy(struct oche_device_config *config)
+{
+    const char *text = value_of("OCHE_ENTROPY");
+
+    config->paths = NULL;
+    if (text == NULL)
+        return true;
+    for (uint32_t i = 0; oche_path_choices[i] != NULL; i++) {
+        config->paths = oche_path_scheme(i);
+        if (strcmp(text, oche_path_choices[i]) == 0 &&
+            (config->paths == NULL || !config->paths->hears))
+            return true;
+    }
+    ov_say("OCHE_ENTROPY=%s: must be ecmp or oblivious", text);
+    return false;
+}
+
 bool ov_view_wanted(const char **folder)
 {
     *folder = value_of("OCHE_VIEW");
@@ -455,8 +472,8 @@ bool ov_environment(struct oche_device_config *config)
     const char *name;
 
     if (!read_nic(config) || !read_schemes(config) || !read_line_rate(config) ||
-        !read_peer_ports(config) || !read_view() || !read_incast(config) || !read_links(config) ||
-        !ov_read_events(value_of("OCHE_EVENTS"), config))
+        !read_peer_ports(config) || !read_entropy(config) || !read_view() || !read_incast(config) ||
+        !read_links(config) || !ov_read_events(value_of("OCHE_EVENTS"), config))
         return false;
     config->ack_priority = value_of("OCHE_ACK_PRIORITY") != NULL;
     name = value_of("OCHE_CAPTURE");

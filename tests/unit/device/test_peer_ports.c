@@ -509,6 +509,47 @@ static void one_port_for_all_packets(void **state)
     pair_close(&pair);
 }
 
+/*
+ * A device that spreads a queue pair's packets: a peer that takes any port gets them all, and one
+ * that pins the first port sees strange ones. A scheme that has to hear of paths is refused.
+ */
+static void spread_packets(void **state)
+{
+    struct oche_device_config config = {.recovery = oche_recovery_find("selective_repeat"),
+                                        .source_ports = 8,
+                                        .paths = oche_path_scheme(1),
+                                        .any_peer_ports = true};
+    struct oche_error error;
+    struct oche_send_work work;
+    struct pair pair;
+
+    (void)state;
+    open_patient(&pair, &config);
+    for (unsigned i = 0; i < 20; i++)
+        write_bytes(&pair, &pair.a, &pair.b, i + 1);
+    assert_int_equal(strange(&pair.b), 0);
+    pair_close(&pair);
+
+    config.any_peer_ports = false;
+    open_patient(&pair, &config);
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, 0, 1);
+    assert_int_equal(oche_device_post_send(pair.a.device, pair.a.qp, &work), 0);
+    assert_int_equal(pump(&pair, &pair.a).status, OCHE_STATUS_SUCCESS);
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, 0, BYTES);
+    assert_int_equal(oche_device_post_send(pair.a.device, pair.a.qp, &work), 0);
+    for (unsigned tries = 0; tries < 100 && strange(&pair.b) == 0; tries++)
+        let_pass(&pair, 20 * OCHE_MS);
+    assert_true(strange(&pair.b) > 0);
+    pair_close(&pair);
+
+    config.address = "127.0.0.1";
+    for (uint32_t i = 2; oche_path_choices[i] != NULL; i++) {
+        config.paths = oche_path_scheme(i);
+        assert_null(oche_device_open(&config, &error));
+        assert_non_null(strstr(error.text, "oblivious is possible"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -524,6 +565,7 @@ int main(void)
         cmocka_unit_test(any_ports),
         cmocka_unit_test(connected_again),
         cmocka_unit_test(one_port_for_all_packets),
+        cmocka_unit_test(spread_packets),
         cmocka_unit_test(a_guess_behind_on_uc),
     };
 
