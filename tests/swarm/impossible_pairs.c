@@ -57,8 +57,6 @@ static const struct {
      "congestion_control=nscc|congestion_control=dctcp|mechanism=fecn|",
      marking},
     {"|switch.port_buffer|", "|mechanism=ib_credits|saw=waits_for_credit|", lossless},
-    {"|switch.mechanisms|",
-     "|congestion_control=dctcp|congestion_control=rogue|congestion_control=tcp|", rnics},
     {"|mechanism=iofd|mechanism=ib_credits|saw=deflections|saw=waits_for_credit|",
      "|congestion_control=dctcp|congestion_control=rogue|congestion_control=tcp|"
      "congestion_control=expresspass|mechanism=credit_shaper|",
