@@ -673,18 +673,19 @@ static bool write_all(struct lines *lines, struct oche_goal *goal)
 
 /* ---- the file ---- */
 
-/* True if the text is an object whose first value is an object, too, as in SONiC's CONFIG_DB. */
-static bool has_tables(const char *text)
+/* True if the text is an object that begins with a key of an operation. */
+static bool is_operation(const char *text)
 {
     const char *at = text + 1;
 
     at += strspn(at, " \t\r\n");
-    if (*at != '"')
-        return false;
-    at++;
-    at += strcspn(at, "\"");
-    at += strspn(at, "\" \t\r\n:");
-    return *at == '{';
+    for (size_t i = 0; *at == '"' && i < OCHE_COUNT_OF(keys); i++) {
+        const size_t length = strlen(keys[i]);
+
+        if (strncmp(at + 1, keys[i], length) == 0 && at[1 + length] == '"')
+            return true;
+    }
+    return *at != '"'; /* a wrong line, of which the reader says why */
 }
 
 bool oche_json_lines_is_one(const char *path)
@@ -697,7 +698,7 @@ bool oche_json_lines_is_one(const char *path)
     for (;;) {
         at += strspn(at, " \t\r\n");
         if (*at != '#')
-            return *at == '{' && !has_tables(at);
+            return *at == '{' && is_operation(at);
         at += strcspn(at, "\n");
     }
 }
