@@ -60,14 +60,16 @@ static bool flow_is_right(const struct swarm_run *run, uint32_t i, struct swarm_
         return swarm_finding(verdict, "flow", "flow %u ends before it starts", i);
     /*
      * Some flows may be faster than alone: RoGUE's verbs may be shorter than packets, which then
-     * cross switches sooner. After a deflection or a change of routes packets may take a path that
-     * the ideal time does not know.
+     * cross switches sooner. After a deflection or a change of routes, or where packets are spread
+     * over paths, they may take a path that the ideal time does not know.
      */
     if (delivered && !oche_world_has_static_routes(oche_world_config(run->world)) &&
         !reroutes(oche_world_config(run->world)) &&
         (sent->retransmitted_packets == 0 ||
          oche_world_mechanism(oche_world_config(run->world), &oche_iofd) == NULL) &&
         !is_rogue(oche_world_config(run->world)) &&
+        oche_world_reordering_mechanism(oche_world_config(run->world)) == NULL &&
+        !oche_world_spreads(oche_world_config(run->world)) &&
         received->delivered - sent->started < oche_world_ideal_time(run->world, i))
         return swarm_finding(verdict, "ideal", "flow %u takes %llu ps, and alone %llu", i,
                              U(received->delivered - sent->started),
