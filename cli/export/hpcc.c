@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cc/cc_advice.h"
 #include "cli/export/formats.h"
 #include "fabric/ecn.h"
 #include "params/figures.h"
@@ -109,14 +110,22 @@ static uint32_t print_flows(const struct oche_export_traffic *traffic, FILE *out
 
 /* ---- the configuration ---- */
 
-/* Returns a parameter of the scheme, or 0. */
+/* Returns a parameter of the scheme; of one that is auto, what it stands for. */
 static union oche_value value_of(const struct oche_world *world, const char *name)
 {
     const struct oche_param_table *table = &oche_world_config(world)->cc->table;
     const struct oche_param *param = oche_param_find(table, name);
+    const struct oche_cc_advice *advice = oche_world_config(world)->cc->advice;
+    const void *params = oche_world_fitted_cc(world);
+    const uint64_t line_bps = oche_topology_port_link(oche_world_topology(world), 0, 0)->rate_bps;
+
+    struct oche_derived derived;
 
     OCHE_MUST(param != NULL);
-    return oche_param_get(param, oche_world_fitted_cc(world));
+    if (advice != NULL && advice->derived != NULL &&
+        advice->derived(params, param, line_bps, &derived))
+        return derived.value;
+    return oche_param_get(param, params);
 }
 
 static bool is_dcqcn(const struct oche_world_config *config)
@@ -249,8 +258,7 @@ static void remark(const struct oche_export_source *source, uint32_t parts, FILE
                 "the delays of %u links\n",
                 parts, delays);
     if (!is_dcqcn(config) && !(config->cc != NULL && strcmp(config->cc->name, "none") == 0))
-        fprintf(remarks,
-                "congestion_control: %s is not in that simulator; CC_MODE 0 is PFC alone\n",
+        fprintf(remarks, "congestion_control: %s is not written; CC_MODE 0 is PFC alone\n",
                 config->cc != NULL ? config->cc->name : config->endpoint->name);
     if (is_dcqcn(config))
         fputs("congestion_control: that simulator's DCQCN is the one of adapters, our mode: nic; "

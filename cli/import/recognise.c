@@ -103,11 +103,6 @@ static bool refuse(const struct oche_import *import, const struct head *head,
         return oche_fail(error, "%s: is empty", import->path);
     if (is_word(head, 0, 0, "num_ranks") || is_word(head, 0, 0, "Connections"))
         return oche_fail(error, "%s: a schedule in a pipe; write it to a file", import->path);
-    if (is_word(head, 0, 0, "Nodes"))
-        return oche_fail(error,
-                         "%s:%u: is a topology of htsim (.topo), which is not read; write one as "
-                         "docs/scenario.md says",
-                         import->path, head->number[0]);
     if (head->count[0] == 1 && are_numbers(head, 0) && are_numbers(head, 1))
         return oche_fail(
             error,
@@ -135,6 +130,8 @@ static bool by_head(struct oche_import *import, const struct head *head,
         *kind = OCHE_IMPORT_CONFIG_DB;
     else if (oche_ns3_is_config(import->file.text, import->file.bytes))
         *kind = OCHE_IMPORT_NS3_CONFIG;
+    else if (count == 2 && strcasecmp(head->words[0][0], "Nodes") == 0) /* htsim's; no matrix */
+        *kind = OCHE_IMPORT_TOPOLOGY;
     else if ((is_word(head, 0, 0, "host") || is_word(head, 0, 0, "switch") ||
               is_word(head, 0, 0, "link")) &&
              count > 1)

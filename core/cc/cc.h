@@ -144,6 +144,7 @@ struct oche_cc_scheme {
     uint32_t needs; /* enum oche_cc_needs */
     /* enum oche_cc_transports; queue pairs of the others are not controlled, and not started */
     uint32_t transports;
+    bool one_path; /* all packets of a queue pair must take one path, or its decisions are wrong */
     bool runs_on_wire; /* false if it needs switches that no real network has */
     /*
      * True: READ data counts for the window of the queue pair that asks for it, from when it is

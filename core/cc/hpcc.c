@@ -364,6 +364,7 @@ const struct oche_cc_scheme oche_cc_hpcc = {
     .nic_state_bytes = sizeof(struct hpcc_nic),
     .counters = &counters,
     .needs = OCHE_CC_NEEDS_ACK_A_PACKET,
+    .one_path = true,
     .transports = OCHE_CC_RC,
     .runs_on_wire = false,
     .switch_mechanism = "int_stamp",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The congestion control of HPCC's simulator: its DCQCN is our `mode: nic` with marks echoed by
- * ACKs (dcqcn.md#readings), its TIMELY and DCTCP are near ours, and HPCC itself is missing here.
+ * ACKs (dcqcn.md#readings), its TIMELY and DCTCP are near ours, and its HPCC is ours (hpcc.md).
  */
 #include <string.h>
 
@@ -9,14 +9,17 @@
 
 enum mode { DCQCN = 1, HPCC = 3, TIMELY = 7, DCTCP = 8, HPCC_PINT = 10 };
 
-#define SECTION    "congestion_control"
-#define PS_PER_US  1e6
-#define MOST_US    1e6
-#define LEAST_US   0.001
-#define MOST_BPS   UINT64_C(1000000000000)
-#define MOST_STEPS 1000
-#define LEAST_GAIN 1e-6
-#define HAI_STAGES 5 /* TIMELY: increases in a row before the larger step */
+#define SECTION     "congestion_control"
+#define PS_PER_US   1e6
+#define MOST_US     1e6
+#define LEAST_US    0.001
+#define MOST_BPS    UINT64_C(1000000000000)
+#define MOST_STEPS  1000
+#define LEAST_GAIN  1e-6
+#define LEAST_SHARE 0.01
+#define MOST_SHARE  2.0
+#define MOST_STAGES 1000000
+#define HAI_STAGES  5 /* TIMELY: increases in a row before the larger step */
 
 /* Sets a time that the file has in microseconds. */
 static bool set_us(const struct oche_ns3_job *job, enum oche_ns3_key key, const char *ours)
@@ -122,6 +125,30 @@ static bool translate_dctcp(const struct oche_ns3_job *job)
     return set_gain(job, 1.0 / 65536);
 }
 
+static bool translate_hpcc(const struct oche_ns3_job *job)
+{
+    const struct oche_ns3_value *share = oche_ns3_given(job, OCHE_NS3_U_TARGET);
+    const struct oche_ns3_value *stages = oche_ns3_given(job, OCHE_NS3_MI_THRESH);
+    const struct oche_ns3_value *react = oche_ns3_given(job, OCHE_NS3_FAST_REACT);
+
+    oche_translation_set(job->to, SECTION, "name", "CC_MODE", "hpcc");
+    if (share != NULL && (share->real < LEAST_SHARE || share->real > MOST_SHARE))
+        return oche_ns3_refuse(job, OCHE_NS3_U_TARGET, "%g; from %g to %g", share->real,
+                               LEAST_SHARE, MOST_SHARE);
+    if (share != NULL)
+        oche_translation_set_real(job->to, SECTION, "eta", "U_TARGET", share->real);
+    if (stages != NULL && stages->count > MOST_STAGES)
+        return oche_ns3_refuse(job, OCHE_NS3_MI_THRESH, "%llu; at most %d",
+                               (unsigned long long)stages->count, MOST_STAGES);
+    if (stages != NULL)
+        oche_translation_set(job->to, SECTION, "max_stage", "MI_THRESH", "%llu",
+                             (unsigned long long)stages->count);
+    if (react != NULL)
+        oche_translation_set(job->to, SECTION, "update", "FAST_REACT", "%s",
+                             react->count == 0 ? "rtt" : "both");
+    return set_rate(job, OCHE_NS3_RATE_AI, "r_ai") && set_rate(job, OCHE_NS3_MIN_RATE, "min_rate");
+}
+
 /* ---- windows, and keys of one scheme ---- */
 
 /* Notes, in one line, the keys of a list that are in the file. */
@@ -145,9 +172,17 @@ static void note_keys(const struct oche_ns3_job *job, const enum oche_ns3_key *k
               sizeof((const enum oche_ns3_key[]){__VA_ARGS__}) / sizeof(enum oche_ns3_key), kind,  \
               why)
 
+static bool is_hpcc(uint64_t mode)
+{
+    return mode == HPCC || mode == HPCC_PINT;
+}
+
 static void note_window(const struct oche_ns3_job *job)
 {
-    if (oche_ns3_count(job, OCHE_NS3_HAS_WIN, 1) == 0)
+    if (is_hpcc(oche_ns3_count(job, OCHE_NS3_CC_MODE, DCQCN)))
+        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "HPCC has its window", OCHE_NS3_HAS_WIN,
+                  OCHE_NS3_VAR_WIN, OCHE_NS3_GLOBAL_T);
+    else if (oche_ns3_count(job, OCHE_NS3_HAS_WIN, 1) == 0)
         NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "no window", OCHE_NS3_HAS_WIN, OCHE_NS3_VAR_WIN,
                   OCHE_NS3_GLOBAL_T);
     else
@@ -161,18 +196,23 @@ static void note_window(const struct oche_ns3_job *job)
         NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "senders follow their rates", OCHE_NS3_RATE_BOUND);
 }
 
-#define HPCC_KEYS                                                                                  \
-    OCHE_NS3_U_TARGET, OCHE_NS3_MI_THRESH, OCHE_NS3_INT_MULTI, OCHE_NS3_MULTI_RATE,                \
-        OCHE_NS3_SAMPLE_FEEDBACK, OCHE_NS3_FAST_REACT, OCHE_NS3_PINT_LOG_BASE, OCHE_NS3_PINT_PROB
+/* Keys of HPCC that its scheme here has, and that it has not. */
+#define HPCC_KEYS OCHE_NS3_U_TARGET, OCHE_NS3_MI_THRESH, OCHE_NS3_FAST_REACT
+#define HPCC_OTHERS                                                                                \
+    OCHE_NS3_INT_MULTI, OCHE_NS3_MULTI_RATE, OCHE_NS3_SAMPLE_FEEDBACK, OCHE_NS3_PINT_LOG_BASE,     \
+        OCHE_NS3_PINT_PROB
 
 static void note_schemes(const struct oche_ns3_job *job, uint64_t mode)
 {
-    const bool hpcc = mode == HPCC || mode == HPCC_PINT;
-
-    if (hpcc)
-        NOTE_KEYS(job, OCHE_NOTE_NO_COUNTERPART, "of HPCC", HPCC_KEYS);
+    if (is_hpcc(mode))
+        NOTE_KEYS(job, OCHE_NOTE_NO_COUNTERPART, "telemetry is whole and in each packet here",
+                  HPCC_OTHERS);
     else
-        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "of HPCC", HPCC_KEYS);
+        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "of HPCC", HPCC_KEYS, HPCC_OTHERS);
+    if (is_hpcc(mode))
+        NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "of DCQCN", OCHE_NS3_ALPHA_RESUME_INTERVAL,
+                  OCHE_NS3_RATE_DECREASE_INTERVAL, OCHE_NS3_CLAMP_TARGET_RATE, OCHE_NS3_RP_TIMER,
+                  OCHE_NS3_FAST_RECOVERY_TIMES, OCHE_NS3_EWMA_GAIN, OCHE_NS3_RATE_HAI);
     if (mode != DCTCP)
         NOTE_KEYS(job, OCHE_NOTE_NOT_NEEDED, "of DCTCP", OCHE_NS3_DCTCP_RATE_AI);
     if (mode == TIMELY || mode == DCTCP)
@@ -188,12 +228,10 @@ static void note_schemes(const struct oche_ns3_job *job, uint64_t mode)
 /* Notes a mode that oche does not have. */
 static void note_mode(const struct oche_ns3_job *job, uint64_t mode)
 {
-    if (mode == HPCC || mode == HPCC_PINT)
-        oche_translation_note(
-            job->to, OCHE_NOTE_NO_COUNTERPART,
-            "CC_MODE %d: %s, which oche does not have; DCQCN in its place, with the file's values",
-            (int)mode, mode == HPCC ? "HPCC" : "HPCC-PINT");
-    else if (mode != DCQCN && mode != TIMELY && mode != DCTCP)
+    if (mode == HPCC_PINT)
+        oche_translation_note(job->to, OCHE_NOTE_NO_COUNTERPART,
+                              "CC_MODE 10: HPCC-PINT, which samples telemetry; HPCC in its place");
+    else if (mode != DCQCN && mode != HPCC && mode != TIMELY && mode != DCTCP)
         oche_translation_note(
             job->to, OCHE_NOTE_NOT_KNOWN,
             "CC_MODE %llu; 1 is DCQCN, 3 HPCC, 7 TIMELY, 8 DCTCP, 10 HPCC-PINT: DCQCN in its place",
@@ -207,7 +245,7 @@ bool oche_ns3_translate_congestion(const struct oche_ns3_job *job)
     note_mode(job, mode);
     note_schemes(job, mode);
     note_window(job);
-    if (oche_ns3_count(job, OCHE_NS3_ENABLE_QCN, 1) == 0 && mode != TIMELY) {
+    if (oche_ns3_count(job, OCHE_NS3_ENABLE_QCN, 1) == 0 && mode != TIMELY && !is_hpcc(mode)) {
         oche_translation_set(job->to, SECTION, "name", "ENABLE_QCN", "none");
         oche_translation_note(
             job->to, OCHE_NOTE_ASSUMED,
@@ -219,6 +257,9 @@ bool oche_ns3_translate_congestion(const struct oche_ns3_job *job)
         return translate_timely(job);
     case DCTCP:
         return translate_dctcp(job);
+    case HPCC:
+    case HPCC_PINT:
+        return translate_hpcc(job);
     default:
         return translate_dcqcn(job);
     }

@@ -194,20 +194,25 @@ static bool translate_run(const struct oche_ns3_job *job)
 
 static void note_balancing(const struct oche_ns3_job *job)
 {
-    static const char *const names[] = {
-        [0] = "ECMP", [2] = "DRILL", [3] = "CONGA", [6] = "LetFlow", [9] = "ConWeave"};
+    static const char *const names[] = {[3] = "CONGA", [9] = "ConWeave"};
+    enum { LB_DRILL = 2, LB_LETFLOW = 6 };
     const struct oche_ns3_value *mode = oche_ns3_given(job, OCHE_NS3_LB_MODE);
 
     if (mode == NULL)
         return;
-    if (mode->count == 0)
+    if (mode->count == 0) {
         oche_translation_note(job->to, OCHE_NOTE_NOT_NEEDED, "LB_MODE 0 (ECMP)");
-    else
+    } else if (mode->count == LB_DRILL || mode->count == LB_LETFLOW) {
+        oche_translation_set(job->to, "switch", "mechanisms", "LB_MODE", "%s",
+                             mode->count == LB_DRILL ? "drill" : "letflow");
+        oche_translation_set(job->to, "host", "reordering", "LB_MODE", "accept");
+    } else {
         oche_translation_note(
             job->to, OCHE_NOTE_NO_COUNTERPART, "LB_MODE %llu: %s; here switches have ECMP by flow",
             (unsigned long long)mode->count,
             mode->count < OCHE_COUNT_OF(names) && names[mode->count] != NULL ? names[mode->count]
                                                                              : "not known");
+    }
 }
 
 /* Notes, in a line, all keys with a role. */

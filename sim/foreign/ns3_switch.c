@@ -18,9 +18,12 @@
 #define KB              1000.0
 #define MOST_RATES      16
 #define RATE_TEXT_BYTES 32
-#define TIMELY          7 /* CC_MODE */
-#define LEAST_ALPHA     0.125
-#define PRIORITIES      2 /* lossless classes of a switch here: data, and ACKs and CNPs */
+/* CC_MODE */
+#define TIMELY      7
+#define HPCC        3
+#define HPCC_PINT   10
+#define LEAST_ALPHA 0.125
+#define PRIORITIES  2 /* lossless classes of a switch here: data, and ACKs and CNPs */
 
 /* The rates of a tier's ports, in rising order. */
 struct rates {
@@ -198,15 +201,17 @@ static void set_tier(const struct oche_ns3_job *job, uint32_t kind)
 static bool translate_marking(const struct oche_ns3_job *job)
 {
     const struct rates all = rates_of(job->files, OCHE_NODE_KINDS);
+    const uint64_t mode = oche_ns3_count(job, OCHE_NS3_CC_MODE, 0);
     bool same, any;
 
     if (oche_ns3_count(job, OCHE_NS3_ENABLE_QCN, 1) == 0) {
         oche_translation_set(job->to, "switch", "ecn", "ENABLE_QCN", "false");
         return true;
     }
-    if (oche_ns3_count(job, OCHE_NS3_CC_MODE, 0) == TIMELY) {
+    if (mode == TIMELY || mode == HPCC || mode == HPCC_PINT) {
         oche_translation_note(job->to, OCHE_NOTE_NOT_NEEDED,
-                              "KMIN_MAP, KMAX_MAP, PMAX_MAP (TIMELY uses no marks)");
+                              "KMIN_MAP, KMAX_MAP, PMAX_MAP (%s uses no marks)",
+                              mode == TIMELY ? "TIMELY" : "HPCC");
         return true;
     }
     if (oche_ns3_given(job, OCHE_NS3_KMIN_MAP) == NULL ||

@@ -567,8 +567,12 @@ COMMANDS = [
      "path, and congestion_control expresspass needs one path for both directions; leave it out"),
     (["S", "--set", "switch.mechanisms=drill"],
      "--set switch.mechanisms=drill: switch.mechanisms: with drill packets overtake each other, "
-     "and go_back_n sends them again as lost; recovery: selective_repeat, or host.reordering: "
-     "accept to run it nevertheless"),
+     "and go_back_n sends them again as lost; recovery: {name: selective_repeat, reorder: window}, "
+     "or host.reordering: accept to run it nevertheless"),
+    (["S", "--set", "host.entropy=mixed", "--set", "congestion_control=hpcc"],
+     "--set host.entropy=mixed: host.entropy: with mixed packets of a queue pair take many paths, "
+     "and congestion_control: hpcc compares what they say of one; another scheme, or "
+     "host.reordering: accept to run it nevertheless"),
     (["S", "--set", "switch.mechanisms=drill", "--set", "congestion_control=tcp"],
      "--set switch.mechanisms=drill: switch.mechanisms: with drill packets overtake each other, "
      "and new_reno sends them again as lost; another congestion_control, or host.reordering: "
@@ -580,8 +584,8 @@ COMMANDS = [
      "accept to run it nevertheless"),
     (["S", "--set", "host.entropy=reps"],
      "--set host.entropy=reps: host.entropy: with reps packets overtake each other, and go_back_n "
-     "sends them again as lost; recovery: selective_repeat, or host.reordering: accept to run it "
-     "nevertheless"),
+     "sends them again as lost; recovery: {name: selective_repeat, reorder: window}, or "
+     "host.reordering: accept to run it nevertheless"),
     (["S", "--set", "host.entropy=mixed", "--set", "congestion_control=rogue"],
      "--set host.entropy=mixed: host.entropy: congestion_control rogue has one path for each "
      "connection; ecmp"),
@@ -751,8 +755,8 @@ IMPORTED = [
     ("", "HERE: is empty"),
     ("hello\n", 'HERE:1: begins with "hello", as nothing that is known: '),
     ("topology: {type: star}\n", "HERE:1: is a scenario: oche run HERE"),
-    ("Nodes 16\nTiers 2\n", "HERE:1: is a topology of htsim (.topo), which is not read; write one "
-     "as docs/scenario.md says"),
+    ("Nodes 16\nTiers 2\n", 'HERE: has no tiers; "Tier 0" and its keys come after Nodes, Tiers and '
+     'Podsize'),
     ("1\n0 0 3 100 5 0\n", "HERE:2: dst: host 0 sends to itself; another host"),
     ("9\n0 1 2 3 4 5 6 7 8\n", "HERE:2: is a list of nodes, as in a TRACE_FILE, which nothing "
      "here needs; a flow has 5 or 6 numbers"),

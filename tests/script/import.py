@@ -328,7 +328,7 @@ def check_config(folder):
     check(done.returncode == 2 and "would replace" in done.stderr, done.stderr)
     with open(topology, encoding="utf-8") as file:
         check(file.read() == TOPOLOGY, "the topology was changed")
-    for mode, name in (("7", "timely"), ("8", "dctcp"), ("3", "dcqcn")):
+    for mode, name in (("7", "timely"), ("8", "dctcp"), ("3", "hpcc")):
         write(folder, "sim/mix/config.txt", CONFIG.replace("CC_MODE 1", "CC_MODE " + mode)
               .replace("L2_BACK_TO_ZERO 0", "").replace("50 0 1", "0 0 0"))
         check(settings_of(result_of(config))["congestion_control.name"] == name, mode)

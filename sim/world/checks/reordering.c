@@ -79,6 +79,14 @@ bool oche_world_check_order(const struct oche_world *world, struct oche_error *e
         return true;
     const char *recovery = in_order_recovery(config);
 
+    if (config->endpoint == NULL && config->cc->one_path)
+        return oche_fail(error,
+                         "%s: with %s packets of a queue pair take many paths, and "
+                         "congestion_control: %s compares what they say of one; another scheme, or "
+                         "host.reordering: accept to run it nevertheless",
+                         spreads ? "host.entropy" : "switch.mechanisms",
+                         spreads ? oche_path_choices[config->hosts.entropy] : mechanism->name,
+                         config->cc->name);
     if (recovery != NULL)
         return oche_fail(
             error,
@@ -86,7 +94,8 @@ bool oche_world_check_order(const struct oche_world *world, struct oche_error *e
             "host.reordering: accept to run it nevertheless",
             spreads ? "host.entropy" : "switch.mechanisms",
             spreads ? oche_path_choices[config->hosts.entropy] : mechanism->name, recovery,
-            config->endpoint != NULL ? "another congestion_control" : "recovery: selective_repeat");
+            config->endpoint != NULL ? "another congestion_control"
+                                     : "recovery: {name: selective_repeat, reorder: window}");
     if (mechanism != NULL && world->flows.reads && !config->cc->windows_reads)
         return oche_fail(error,
                          "switch.mechanisms: with %s packets overtake each other, and READ data "

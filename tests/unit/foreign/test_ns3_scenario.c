@@ -98,11 +98,18 @@ static void test_dcqcn(void **state)
 static void test_other_schemes(void **state)
 {
     (void)state;
-    assert_true(translate("CC_MODE 3 U_TARGET 0.95 RP_TIMER 900", NULL, 0));
-    assert_set("congestion_control", "name", "dcqcn");
-    assert_set("congestion_control", "timer", "900us");
-    assert_true(has_note(OCHE_NOTE_NO_COUNTERPART, "CC_MODE 3: HPCC, which oche does not have"));
+    assert_true(translate("CC_MODE 3 U_TARGET 0.9 MI_THRESH 0 FAST_REACT 0 RATE_AI 50Mb/s "
+                          "RP_TIMER 900 HAS_WIN 1 ENABLE_QCN 0",
+                          NULL, 0));
+    assert_set("congestion_control", "name", "hpcc");
+    assert_set("congestion_control", "eta", "0.9");
+    assert_set("congestion_control", "max_stage", "0");
+    assert_set("congestion_control", "update", "rtt");
+    assert_set("congestion_control", "r_ai", "50Mbps");
+    assert_true(has_note(OCHE_NOTE_NOT_NEEDED, "HAS_WIN (HPCC has its window)"));
+    assert_true(has_note(OCHE_NOTE_NOT_NEEDED, "RP_TIMER (of DCQCN)"));
     assert_true(translate("CC_MODE 10", NULL, 0));
+    assert_set("congestion_control", "name", "hpcc");
     assert_true(has_note(OCHE_NOTE_NO_COUNTERPART, "CC_MODE 10: HPCC-PINT"));
     assert_true(translate("CC_MODE 5", NULL, 0));
     assert_true(has_note(OCHE_NOTE_NOT_KNOWN, "CC_MODE 5; 1 is DCQCN"));
