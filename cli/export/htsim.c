@@ -117,8 +117,12 @@ static void remark_run(const struct oche_export_source *source, const struct och
     for (uint32_t i = 0; i < source->traffic->flow_count; i++)
         receives += source->traffic->flows[i].recv_done != OCHE_NO_TRIGGER;
     if (receives > 0)
-        fputs("recv_done_trigger: neither htsim_uec nor htsim_roce fires it at commit 40ccb05\n",
-              remarks);
+        fprintf(
+            remarks,
+            "recv_done_trigger: %u connections fire triggers so, which htsim_uec and htsim_roce "
+            "(commit 40ccb05) never do; what waits for them does not start there. "
+            "tools/beside-htsim lets the sender's ACK fire in their place\n",
+            receives);
     fputs("to run it: htsim_uec -sender_cc_only -topo ", remarks);
     oche_export_show_path(source, "network.topo", remarks);
     print_options(source, UEC_HEADER_BYTES, remarks);
