@@ -162,6 +162,34 @@ static bool write_files(const struct oche_export_files *files, const char *folde
 
 /* ---- remarks ---- */
 
+/* Names the settings that no format has, in a line. */
+static void remark_settings(const struct oche_world_config *config, FILE *out)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } settings[] = {
+        {!config->switches.pfc, "switch.pfc: false"},
+        {config->recovery != NULL && strcmp(config->recovery->name, "go_back_n") != 0,
+         "recovery.name"},
+        {config->mechanism_count > 0, "switch.mechanisms"},
+        {config->hosts.entropy != 0, "host.entropy"},
+        {config->receiver_count > 0, "slow_receivers"},
+        {config->storm_count > 0, "pause_storms"},
+        {config->nic_count > 0, "nics"},
+    };
+    bool any = false;
+
+    for (size_t i = 0; i < OCHE_COUNT_OF(settings); i++) {
+        if (!settings[i].given)
+            continue;
+        fprintf(out, "%s%s", any ? ", " : "not written: ", settings[i].name);
+        any = true;
+    }
+    if (any)
+        fputc('\n', out);
+}
+
 /* Says what no format has. */
 static void remark(const struct oche_export_source *source, FILE *out)
 {
@@ -183,6 +211,7 @@ static void remark(const struct oche_export_source *source, FILE *out)
         fputs("loss, events: are not written; no packet is lost or late there\n", out);
     if (config->routes.file != NULL)
         fputs("routes.file: is not written; paths are by the other program's hash\n", out);
+    remark_settings(config, out);
 }
 
 static void print_result(const struct oche_export_files *files,

@@ -104,6 +104,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'o':
         if (*argument == '\0')
             oche_refuse(state, "--out: names no file; write --out scenario.yaml");
+        if (strcmp(argument, "-") == 0)
+            oche_refuse(state, "--out -: a scenario needs a file; write --out scenario.yaml");
         if (import->out != NULL)
             oche_refuse(state, "--out %s: a second scenario; one at a time", argument);
         import->out = argument;

@@ -153,7 +153,7 @@ static void print_json(const struct oche_import *import, const struct oche_sched
 /* ---- a scenario ---- */
 
 static bool write_scenario(struct oche_import *import, const struct oche_goal *goal,
-                           struct oche_error *error)
+                           bool acknowledged, struct oche_error *error)
 {
     const uint32_t each = (goal->ranks + OCHE_IMPORT_MOST_HOSTS - 1) / OCHE_IMPORT_MOST_HOSTS;
 
@@ -163,6 +163,9 @@ static bool write_scenario(struct oche_import *import, const struct oche_goal *g
     oche_translation_set(&import->to, "workload", "type", NULL, "schedule");
     if (each > 1)
         oche_translation_set(&import->to, "workload", "ranks_per_host", NULL, "%u", each);
+    if (import->model.S < UINT64_MAX - 1 && !acknowledged) /* of GOAL, or given */
+        oche_translation_set(&import->to, "workload", "rendezvous_above", "LogGOPS's S",
+                             "%" PRIu64 "B", import->model.S);
     for (unsigned i = 0; i < import->set_count; i++)
         oche_translation_set(&import->to, "workload", import->set[i].key, NULL, "%s",
                              import->set[i].value);
@@ -187,7 +190,7 @@ int oche_import_schedule(struct oche_import *import)
     import->model.whole = about.eager;
     if (about.eager && !import->given_S)
         import->model.S = UINT64_MAX - 1;
-    if (!write_scenario(import, &goal, &error)) {
+    if (!write_scenario(import, &goal, about.acknowledged, &error)) {
         oche_print_error("oche import: %s", error.text);
         free(about.failures);
         oche_goal_close(&goal);

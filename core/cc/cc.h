@@ -93,7 +93,8 @@ struct oche_cc_ack {
     uint64_t slack_bytes;  /* bytes of the window that stay unused where READs leave in pieces */
     oche_time rtt; /* round trip of the newest packet that the ACK covers, if that packet was not
                       retransmitted; OCHE_NEVER: unknown */
-    bool ecn_echo; /* the receiver's `stamp_ack` set OCHE_BTH_BECN in the packet */
+    /* the receiver's `stamp_ack` set OCHE_BTH_BECN in the packet; READ data: it is marked itself */
+    bool ecn_echo;
 };
 
 enum oche_cc_loss { OCHE_CC_LOSS_NAK, OCHE_CC_LOSS_TIMEOUT };

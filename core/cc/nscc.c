@@ -348,10 +348,12 @@ static void nscc_loss(struct oche_cc_flow *flow, oche_time now, enum oche_cc_los
 
 /* ---- the receiver ---- */
 
-/* A mark is told at once. */
+/* A mark is told at once. READ data's is for this end's own window, and comes with `acked`. */
 static void nscc_arrived(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
                          struct oche_cc_reply *reply)
 {
+    if (oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE))
+        return;
     oche_ecn_echo_arrived(flow, now, packet, reply);
     reply->ack_now = packet->ecn == OCHE_ECN_CE;
 }

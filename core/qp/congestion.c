@@ -295,8 +295,8 @@ void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oc
     congestion_apply(qp, now);
 }
 
-static void tell_acked(struct oche_qp *qp, const struct oche_packet *packet, uint64_t acked_bytes,
-                       uint64_t slack_bytes, oche_time rtt, oche_time now)
+static void tell_acked(struct oche_qp *qp, const struct oche_packet *packet, bool marked,
+                       uint64_t acked_bytes, uint64_t slack_bytes, oche_time rtt, oche_time now)
 {
     struct oche_cc_ack ack = {
         .packet = packet,
@@ -304,7 +304,7 @@ static void tell_acked(struct oche_qp *qp, const struct oche_packet *packet, uin
         .flight_bytes = pieces_flight(qp),
         .slack_bytes = slack_bytes,
         .rtt = rtt,
-        .ecn_echo = packet->bth & OCHE_BTH_BECN,
+        .ecn_echo = marked,
     };
 
     qp->nic->cc->acked(&qp->flow, now, &ack);
@@ -314,13 +314,15 @@ static void tell_acked(struct oche_qp *qp, const struct oche_packet *packet, uin
 void congestion_acked(struct oche_qp *qp, const struct oche_packet *packet, uint64_t acked_bytes,
                       oche_time rtt, oche_time now)
 {
-    tell_acked(qp, packet, acked_bytes, 0, rtt, now);
+    tell_acked(qp, packet, packet->bth & OCHE_BTH_BECN, acked_bytes, 0, rtt, now);
 }
 
 void congestion_read_acked(struct oche_qp *qp, const struct oche_packet *packet,
                            uint64_t acked_bytes, oche_time rtt, oche_time now)
 {
-    tell_acked(qp, packet, acked_bytes, pieces_slack_bytes(qp), rtt, now);
+    /* the data itself carries the mark to the queue pair that has the window */
+    tell_acked(qp, packet, packet->ecn == OCHE_ECN_CE, acked_bytes, pieces_slack_bytes(qp), rtt,
+               now);
 }
 
 /* After an ACK timeout: the congestion control hears a CNP if the adapter has that habit. */

@@ -120,7 +120,9 @@ static const struct oche_param failure_params[] = {
      .help = "they do not go down, but keep this share of their rate; auto: all of it with loss, "
              "and else they go down"},
     {OCHE_PARAM(struct oche_failure_params, loss), OCHE_IS_REAL(0, 0, 1), .where = "our choice",
-     .help = "they do not go down, but lose each packet with this probability"},
+     .help =
+         "they do not go down, but lose each packet with this probability; 0: not given, so beside "
+         "values that a comparison tries give speed: 1, too"},
     {OCHE_PARAM(struct oche_failure_params, direction),
      OCHE_IS_CHOICE(OCHE_FAILURE_BOTH, failure_directions), .where = "our choice",
      .help = "with speed or loss: in both directions, out (what the first end of link's name or "
