@@ -349,7 +349,8 @@ static bool forgets_reads(const struct swarm_run *run)
         lost += run->totals.drops[i];
     for (OCHE_EACH_MADE_FLOW(i, oche_world_flows(run->world)))
         reads = reads || oche_world_flows(run->world)->plan[i].verb == OCHE_VERB_READ;
-    return reads && lost > 0 && config->endpoint == NULL && config->cc->windows_reads;
+    return config->run.payload && reads && lost > 0 && config->endpoint == NULL &&
+           config->cc->windows_reads;
 }
 
 static bool judge_twin(struct swarm_run *run, enum swarm_twin twin, const struct first *first,
@@ -361,8 +362,7 @@ static bool judge_twin(struct swarm_run *run, enum swarm_twin twin, const struct
     if (twin == TWIN_UNMEASURED && (first->early || is_early(run)))
         return tells_the_same(run, first, verdict);
     struct swarm_digest *digest = swarm_digest_take(run);
-    bool same = (twin == TWIN_PAYLOAD && forgets_reads(run)) ||
-                swarm_digest_same(first->digest, digest, verdict);
+    bool same = forgets_reads(run) || swarm_digest_same(first->digest, digest, verdict);
 
     swarm_digest_free(digest);
     if (run->totals.corrupt_bytes > 0)
