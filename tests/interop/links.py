@@ -104,8 +104,13 @@ def lines():
         if seen["payload_bps"] > 0.7 * goodput:
             break
     must(seen["payload_bps"] > 0.7 * goodput, "too slow, or a very busy machine", seen)
-    seen = probe(["--link-out=rate=80Mbps,queue=100KB"], count=3000, gap_us=0)
-    must(seen["lost"] > 2000, "drop-tail", seen)
+    # The whole takes 330 ms on the line. A sender that takes as long, on a very busy machine, loses
+    # nothing.
+    for _ in range(ATTEMPTS):
+        seen = probe(["--link-out=rate=80Mbps,queue=100KB"], count=3000, gap_us=0)
+        if seen["lost"] > 2000:
+            break
+    must(seen["lost"] > 2000, "drop-tail, or a very busy machine", seen)
     # Two processes of one address have the line together: alone, each would get half of what it
     # sends through.
     two = probe(["--link-out=rate=80Mbps,queue=50KB"], count=30000, gap_us=55, senders=2)
