@@ -20,7 +20,7 @@ struct oche_export_files {
     FILE *remarks; /* lines: what cannot be said in the format, and how to run the other program */
 };
 
-/* What is exported. */
+/* A scenario to export. */
 struct oche_export_source {
     const struct oche_world *world;
     const struct oche_world_config *config;

@@ -6,7 +6,7 @@
  * when it is acknowledged; jobs that need more cannot be exported, nor those that calculate after
  * a message.
  *
- * Of the messages of one rank that an operation waits for by way of a receive before it, the last
+ * If an operation waits for several messages of one rank, by way of receives before it, the last
  * one counts, as messages of a queue pair arrive in their order. (With several channels, and in
  * htsim, they can overtake one another; a remark says so.)
  */
@@ -25,7 +25,7 @@ struct event {
     bool acknowledged;
 };
 
-/* What an operation's end waits for. */
+/* The operations and messages for which the end of an operation waits. */
 struct needs {
     oche_time begins; /* when the operation can begin at the earliest, from the job's start on */
     oche_time after;  /* the same of its end: of calculations */

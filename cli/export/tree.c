@@ -15,7 +15,7 @@
 
 enum level { HOST, TOR, AGG, CORE, LEVELS };
 
-/* What the nodes of a level have in common. */
+/* Properties that all nodes of a level have. */
 struct shape {
     uint32_t count;          /* nodes */
     uint32_t ups, up_bundle; /* nodes above to which each is linked, and by how many cables each */

@@ -9,7 +9,7 @@
 #include "sim/foreign/translation.h"
 #include "sim/graph/schedule_file.h"
 
-/* What a file is. */
+/* Kinds of files. */
 enum oche_import_kind {
     OCHE_IMPORT_SCHEDULE,
     OCHE_IMPORT_TOPOLOGY,
@@ -63,7 +63,7 @@ bool oche_import_build(const char *path, struct oche_topology *network, struct o
 
 /* ---- flow_list.c ---- */
 
-/* What a list of flows has. */
+/* The contents of a list of flows. */
 struct oche_import_list {
     uint32_t flows, hosts;             /* hosts: one more than the highest number */
     uint64_t bytes, smallest, largest; /* payload of all flows, of one */

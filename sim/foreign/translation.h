@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a file of another program becomes here: keys of a scenario, each with the place in the file
- * that it is from, and notes on everything else. It is filled by the readers in this folder, and
+ * A file of another program as keys of a scenario, each with the place in the file that it is from,
+ * and notes on everything else. It is filled by the readers in this folder, and
  * printed or written as a scenario by `oche import`.
  */
 #ifndef OCHE_SIM_FOREIGN_TRANSLATION_H

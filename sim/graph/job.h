@@ -60,7 +60,7 @@ struct oche_job_chunk {
     uint32_t number;      /* its number among those of the job */
 };
 
-/* What a flow carries. */
+/* The contents of a flow. */
 struct oche_job_flow {
     uint32_t rank, operation; /* the message's send */
     enum oche_job_flow_part part;

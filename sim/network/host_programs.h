@@ -80,7 +80,7 @@ void host_program_send(struct oche_host *host, struct program *program, uint32_t
 /* A receive that has just been posted has got the message behind this handle (match.h). */
 void host_program_meet(struct oche_host *host, struct program *receiver, uint32_t handle,
                        uint32_t receive, oche_time now);
-/* What is due, of the kinds from ARRIVES on. */
+/* Does the work that is due, of the kinds from ARRIVES on. */
 void host_program_message_due(struct oche_host *host, const struct oche_deferred *due,
                               oche_time now);
 

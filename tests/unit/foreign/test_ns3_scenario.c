@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What keys of HPCC's simulator become, with a network of 25 and 100 Gbit/s. */
+/* Translates keys of HPCC's simulator, with a network of 25 and 100 Gbit/s. */
 #include "sim/foreign/ns3_scenario.h"
 
 #include <stdlib.h>

@@ -381,7 +381,7 @@ static void among_others(void **state)
     assert_in_range(checked, 60, 200);
 }
 
-/* What an algorithm cannot do is done by another one, and no message has no bytes. */
+/* Another algorithm does what one cannot do, and each message has bytes. */
 static void adjusted(void **state)
 {
     struct oche_collective of = {

@@ -55,7 +55,7 @@ static void hear(void *state, uint32_t path, enum oche_path_news news, oche_time
 static const struct oche_path_scheme turns = {
     .hears = true, .state_bytes = state_bytes, .start = start, .choose = choose, .hear = hear};
 
-/* What the test notes of packets on the link. */
+/* Facts that the test notes of packets on the link. */
 static struct {
     unsigned ports[PATHS], own, answers, other; /* data by path; other packets by port */
     uint16_t last_data_port, last_answer_port;

@@ -149,7 +149,7 @@ static void test_long_timelines(void **state)
     assert_json("/0/timeline/rows/0/cells", "[0,1,25,0,0,75,1,250,0,0,0,100]");
 }
 
-/* Of many ranks some are shown, and the one that ended last. */
+/* If there are many ranks, some are shown, and the one that ended last. */
 static void test_many_ranks(void **state)
 {
     struct oche_results *results = begin();
