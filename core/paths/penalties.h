@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A walk that passes over paths with a penalty. A mark costs a path 1, a loss 4, a timeout all 15.
- * Of the paths that one choice passes over, the first loses 1. If all paths have a penalty, the one
- * at which the walk began is taken.
+ * A choice may pass over several paths; the first of them loses 1. If all paths have a penalty, the
+ * one at which the walk began is taken.
  */
 #ifndef OCHE_CORE_PATHS_PENALTIES_H
 #define OCHE_CORE_PATHS_PENALTIES_H

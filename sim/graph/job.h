@@ -72,8 +72,8 @@ struct oche_job {
     /* By rank and repetition: when it has begun and ended; OCHE_NEVER: it has not. */
     oche_time *begun, *ended;
     /*
-     * Of oche_job_keep_details. By rank, repetition and phase: when the first message was posted
-     * and when the last one was received; OCHE_NEVER: none was. phases 0: they are not known.
+     * By rank, repetition and phase: when the first message was posted and when the last one was
+     * received; OCHE_NEVER: none was. phases 0: they are not noted (oche_job_keep_details).
      */
     oche_time *phase_begun, *phase_ended;
     uint32_t phases;

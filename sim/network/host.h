@@ -25,7 +25,7 @@ static inline uint32_t oche_connection_of(uint32_t qpn)
     return (qpn & ~OCHE_SHADOW_QPN) - OCHE_FIRST_QPN;
 }
 
-/* Whether a world is made whose packets overtake each other, if its recovery is not for that. */
+/* Says what happens if packets may overtake each other and the recovery cannot live with that. */
 enum oche_reordering { OCHE_REORDERING_REFUSE, OCHE_REORDERING_ACCEPT };
 
 /* Bound to the `host` section of a scenario by oche_host_params. */

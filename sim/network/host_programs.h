@@ -52,7 +52,7 @@ enum program_work {
     ARRIVES,   /* a flow is here: `number` */
     COMPLETES, /* a message is acknowledged: `number` is its flow */
     MOVES,     /* a message between ranks of this host is there */
-    /* Of a message whose sender asks first. `number` is its request, except of PUSHES. */
+    /* For messages whose sender asks first; `number` is the request, except for PUSHES. */
     ASKS,       /* the request is here, from a rank of this host */
     ANSWERS,    /* the cpu's part of the answer is over */
     IS_GRANTED, /* the answer is here, from a rank of this host */

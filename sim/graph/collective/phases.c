@@ -77,7 +77,10 @@ void oche_collective_phase_name(const struct oche_collective *of, uint32_t phase
         name_of_step(of, phase - beyond, text, text_bytes);
 }
 
-/* Those of a step have a tag from step * chunks on, and the first step has number 1. */
+/*
+ * Returns the phase of a message. The tags of a step begin at step * chunks, and the first step has
+ * number 1.
+ */
 static uint32_t phase_of_step(const struct oche_collective *of, uint32_t tag)
 {
     const uint32_t phases = oche_collective_phases(of);

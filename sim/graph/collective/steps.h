@@ -18,7 +18,7 @@ struct oche_steps {
     struct oche_goal_writer *writer;
     uint32_t rank;
     uint32_t begin; /* the repetition's first operation */
-    /* Of an operation among others of its ranks (oche_collective_add); else 0. */
+    /* NULL, unless the operation stands among others of its ranks (oche_collective_add) */
     const struct oche_collective_place *place;
     /* by operation of the rank from `first` on: another one of it waits for it; malloc'd */
     bool *awaited;

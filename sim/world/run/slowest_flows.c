@@ -31,8 +31,8 @@ struct flow {
 struct seen {
     uint32_t made; /* the first flows of a source that makes them one after the other */
     /*
-     * Of a source that makes them in any order: a bit for each place, as in made_places. The words
-     * before `whole` have all bits.
+     * If the source makes flows in any order: a bit for each place, as in made_places. All bits of
+     * the words before `whole` are set.
      */
     uint64_t *places;
     uint32_t whole;

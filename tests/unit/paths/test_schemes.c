@@ -130,7 +130,7 @@ static void test_penalties(void **context)
 }
 
 /*
- * Of the paths that one choice passes over, only the first loses a unit. The first two paths of the
+ * A choice may pass over several paths; only the first of them loses a unit. The first two of the
  * walk have a unit each. The first choice passes over both, and the second round still lacks the
  * second path.
  */
