@@ -88,6 +88,16 @@ struct oche_switch_mechanism {
     bool (*admit)(void *state, struct oche_switch *sw, unsigned port,
                   const struct oche_packet *packet);
     /*
+     * Trim (optional, at most one mechanism of a switch): there is no room for the packet at
+     * `port`. Returns a packet that the mechanism has cut to a smaller one and moved to the highest
+     * class, whose queue it joins at once: `packet` itself, or one that oche_switch_take_last took
+     * out of the port's queue, so that there may be room for `packet` now; in this case the shared
+     * buffer has room for the smaller one. NULL: the packet is
+     * dropped.
+     */
+    struct oche_packet *(*trim)(void *state, struct oche_switch *sw, unsigned port,
+                                struct oche_packet *packet, oche_time now);
+    /*
      * Dropped (optional): the packet came in by `in_port` in class `in_cls` and has been dropped.
      */
     void (*dropped)(void *state, struct oche_switch *sw, unsigned in_port, unsigned in_cls,

@@ -16,6 +16,12 @@
 /* Drops a packet of class `in_cls` that came in by `in_port`, and counts the drop at `port`. */
 int oche_switch_drop(struct oche_switch *sw, unsigned port, enum oche_drop cause, unsigned in_port,
                      unsigned in_cls, const struct oche_packet *packet);
+/*
+ * There is no room for the packet, which was routed to `port`: trims it, or drops it and counts
+ * that for `cause`. Returns the port whose queue has it now, or -1.
+ */
+int oche_switch_refuse(struct oche_switch *sw, unsigned in_port, unsigned port, unsigned in_cls,
+                       enum oche_drop cause, struct oche_packet *packet, oche_time now);
 /* Call the hooks, if some mechanism of this switch has them, or holds are recorded. */
 int oche_switch_hook_route(struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                            int port, oche_time now);
@@ -68,6 +74,24 @@ static inline bool oche_path_turns_up(const struct oche_switch *sw, unsigned in_
     return sw->up_down && sw->cold[in_port].above && sw->cold[port].above;
 }
 
+/* Puts an admitted packet into its queue. Returns the port. */
+static inline int oche_path_enqueue(struct oche_switch *sw, unsigned in_port, unsigned port,
+                                    unsigned cls, struct oche_packet *packet, oche_time now)
+{
+    struct oche_egress *egress = oche_switch_egress(sw, port);
+
+    if (sw->mark_at_enqueue)
+        oche_path_mark(sw, port, packet, oche_switch_class_bytes(sw, egress, cls));
+    packet->ingress_port = (uint16_t)in_port;
+    packet->when = now;
+    if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_ENQUEUE | OCHE_HOOK_HOLDS)))
+        oche_switch_hook_enqueue(sw, port, cls, packet, now);
+    oche_egress_put(egress, cls, packet);
+    if (OCHE_UNLIKELY(egress->flags & OCHE_EGRESS_WATCHED))
+        oche_switch_watch_change(sw, port, now);
+    return (int)port;
+}
+
 static inline int oche_path_receive(struct oche_switch *sw, unsigned in_port,
                                     struct oche_packet *packet, oche_time now)
 {
@@ -97,24 +121,16 @@ static inline int oche_path_receive(struct oche_switch *sw, unsigned in_port,
             packet->in_class = (uint16_t)in_cls;
         packet->ingress_port = (uint16_t)in_port;
         if (port >= 0 && !oche_switch_hook_admit(sw, (unsigned)port, packet))
-            return oche_switch_drop(sw, (unsigned)port, OCHE_DROP_MECHANISM, in_port, in_cls,
-                                    packet);
+            return oche_switch_refuse(sw, in_port, (unsigned)port, in_cls, OCHE_DROP_MECHANISM,
+                                      packet, now);
     }
     if (OCHE_UNLIKELY(port < 0))
         return oche_switch_drop(sw, in_port, OCHE_DROP_NO_ROUTE, in_port, in_cls, packet);
     egress = oche_switch_egress(sw, (unsigned)port);
     if (OCHE_UNLIKELY(!oche_path_admit(sw, in_port, in_cls, egress, cls, packet->frame_bytes)))
-        return oche_switch_drop(sw, (unsigned)port, OCHE_DROP_BUFFER, in_port, in_cls, packet);
-    if (sw->mark_at_enqueue)
-        oche_path_mark(sw, (unsigned)port, packet, oche_switch_class_bytes(sw, egress, cls));
-    packet->ingress_port = (uint16_t)in_port;
-    packet->when = now;
-    if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_ENQUEUE | OCHE_HOOK_HOLDS)))
-        oche_switch_hook_enqueue(sw, (unsigned)port, cls, packet, now);
-    oche_egress_put(egress, cls, packet);
-    if (OCHE_UNLIKELY(egress->flags & OCHE_EGRESS_WATCHED))
-        oche_switch_watch_change(sw, (unsigned)port, now);
-    return port;
+        return oche_switch_refuse(sw, in_port, (unsigned)port, in_cls, OCHE_DROP_BUFFER, packet,
+                                  now);
+    return oche_path_enqueue(sw, in_port, (unsigned)port, cls, packet, now);
 }
 
 /*

@@ -79,6 +79,13 @@ static inline const struct oche_packet *oche_egress_first(const struct oche_egre
     return port[cls / OCHE_EGRESS_LINE_CLASSES].queue[cls % OCHE_EGRESS_LINE_CLASSES].head;
 }
 
+/* Returns the last packet in the queue of `cls`, which must not be empty. */
+static inline const struct oche_packet *oche_egress_last(const struct oche_egress *port,
+                                                         unsigned cls)
+{
+    return port[cls / OCHE_EGRESS_LINE_CLASSES].queue[cls % OCHE_EGRESS_LINE_CLASSES].tail;
+}
+
 /* Appends `packet` to the queue of `cls`. */
 static inline void oche_egress_put(struct oche_egress *port, unsigned cls,
                                    struct oche_packet *packet)
@@ -118,6 +125,12 @@ static inline struct oche_packet *oche_egress_take(struct oche_egress *port, uns
     port->queueing += now - packet->when;
     return packet;
 }
+
+/*
+ * Removes the last packet of `cls`, whose queue must not be empty, and does not count it as sent.
+ * Walks the whole queue.
+ */
+struct oche_packet *oche_egress_take_last(struct oche_egress *port, unsigned cls);
 
 /* Returns the highest class of a mask, which must not be empty. */
 static inline unsigned oche_egress_highest(uint8_t classes)

@@ -24,8 +24,8 @@
  * because it uses none of the reserve; if it waited, two neighbours that are full of packets for
  * each other would wait for ever.
  *
- * Lossy classes (drop-tail) share S minus the reserve; see oche_buffer_admit_lossy. The packet path
- * uses integers only: shares are in units of 2^-16.
+ * Lossy classes (drop-tail) share S minus the reserve; see oche_buffer_has_lossy_room. The packet
+ * path uses integers only: shares are in units of 2^-16.
  */
 #ifndef OCHE_FABRIC_SHARED_BUFFER_H
 #define OCHE_FABRIC_SHARED_BUFFER_H
@@ -148,20 +148,26 @@ enum oche_buffer_verdict oche_buffer_cross(struct oche_buffer *buffer, struct oc
                                            uint32_t bytes, uint32_t headroom);
 
 /*
- * Drop-tail for lossy classes. They share S minus the reserve; an egress queue, which now has
- * `queued` bytes, gets at most egress_alpha times the bytes that are free.
+ * Drop-tail for lossy classes: true if there is room for `bytes`. They share S minus the reserve;
+ * an egress queue, which now has `queued` bytes, gets at most egress_alpha times the bytes that are
+ * free.
  */
+static inline bool oche_buffer_has_lossy_room(const struct oche_buffer *buffer, uint32_t queued,
+                                              uint32_t bytes)
+{
+    if (OCHE_UNLIKELY(buffer->used + bytes > buffer->limit))
+        return false;
+    return buffer->lossy_share == 0 ||
+           (uint64_t)queued + bytes <= (buffer->limit - buffer->used) * buffer->lossy_share >> 16;
+}
+
+/* The same; if there is room, the bytes are taken. */
 static inline bool oche_buffer_admit_lossy(struct oche_buffer *buffer, uint32_t queued,
                                            uint32_t bytes)
 {
-    uint64_t used = buffer->used + bytes;
-
-    if (OCHE_UNLIKELY(used > buffer->limit))
+    if (!oche_buffer_has_lossy_room(buffer, queued, bytes))
         return false;
-    if (buffer->lossy_share != 0 &&
-        (uint64_t)queued + bytes > (buffer->limit - buffer->used) * buffer->lossy_share >> 16)
-        return false;
-    buffer->used = used;
+    buffer->used += bytes;
     return true;
 }
 

@@ -107,6 +107,8 @@ static void init_mechanisms(struct oche_switch *sw, const struct oche_switch_con
         sw->hooks |= ops->enqueue != NULL ? OCHE_HOOK_ENQUEUE : 0;
         sw->hooks |= ops->dequeue != NULL ? OCHE_HOOK_DEQUEUE : 0;
         sw->hooks |= ops->dropped != NULL ? OCHE_HOOK_DROPPED : 0;
+        if (ops->trim != NULL)
+            sw->trims = &sw->mechanisms[i];
         sw->hooks |= ops->frame_take != NULL ? OCHE_HOOK_FRAMES : 0;
         if (ops->route != NULL && !ops->balances)
             sw->up_down = false;
@@ -177,6 +179,32 @@ int oche_switch_drop(struct oche_switch *sw, unsigned port, enum oche_drop cause
             hooked->ops->dropped(hooked->state, sw, in_port, in_cls, packet);
     }
     return -1;
+}
+
+int oche_switch_refuse(struct oche_switch *sw, unsigned in_port, unsigned port, unsigned in_cls,
+                       enum oche_drop cause, struct oche_packet *packet, oche_time now)
+{
+    const unsigned cls = oche_path_class(sw, packet), highest = sw->class_count - 1U;
+    struct oche_packet *trimmed = NULL;
+
+    if (sw->trims != NULL)
+        trimmed = sw->trims->ops->trim(sw->trims->state, sw, port, packet, now);
+    if (trimmed == NULL)
+        return oche_switch_drop(sw, port, cause, in_port, in_cls, packet);
+    const struct oche_egress *egress = oche_switch_egress(sw, port);
+    const unsigned trimmed_port = trimmed == packet ? in_port : trimmed->ingress_port;
+    const bool fits = oche_buffer_admit_lossy(&sw->buffer, oche_egress_class_bytes(egress, highest),
+                                              trimmed->frame_bytes);
+
+    OCHE_MUST(fits || trimmed == packet); /* `trim` takes another packet only if its rest fits */
+    if (!fits)
+        return oche_switch_drop(sw, port, OCHE_DROP_BUFFER, in_port, in_cls, packet);
+    oche_path_enqueue(sw, trimmed_port, port, highest, trimmed, now);
+    if (trimmed == packet)
+        return (int)port;
+    if (!oche_path_admit(sw, in_port, in_cls, egress, cls, packet->frame_bytes))
+        return oche_switch_drop(sw, port, cause, in_port, in_cls, packet);
+    return oche_path_enqueue(sw, in_port, port, cls, packet, now);
 }
 
 /*

@@ -73,6 +73,7 @@ struct oche_switch {
     uint8_t last_drop;
     /* packets that a mechanism has taken out of queues, linked by `next`; NULL: none */
     struct oche_packet *discarded;
+    const struct oche_switch_hooked *trims; /* the mechanism with `trim`; NULL: there is none */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 _Static_assert(offsetof(struct oche_switch, port_count) == 64, "line of departure");
@@ -179,6 +180,12 @@ uint64_t oche_switch_discard(struct oche_switch *sw, unsigned port, unsigned cls
  */
 struct oche_packet *oche_switch_lose(struct oche_switch *sw, unsigned port, unsigned cls,
                                      enum oche_drop cause, oche_time now);
+/*
+ * For a mechanism's `trim`: takes the last packet of class `cls`, whose queue must not be empty,
+ * out of the queue of `port`. Returns the packet, which `trim` returns in turn.
+ */
+struct oche_packet *oche_switch_take_last(struct oche_switch *sw, unsigned port, unsigned cls,
+                                          oche_time now);
 /*
  * For mechanisms with frames of the link: tells that `port` has a frame to send, before any packet.
  */

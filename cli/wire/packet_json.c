@@ -67,6 +67,10 @@ static void add_extensions(struct json_object *json, const struct oche_packet *p
         oche_json_add_int(json, "share_tenant", share.tenant);
         oche_json_add_int(json, "share_sequence", share.sequence);
     }
+    if ((flags & OCHE_OP_HAS(TRIM)) != 0)
+        oche_json_add_text(json, "trimmed",
+                           oche_trim_get(packet) == OCHE_TRIMMED_LAST_HOP ? "last_hop"
+                                                                          : "on_the_way");
     if ((flags & OCHE_OP_HAS(PLACE)) != 0) {
         const struct oche_place place = oche_place_get(packet);
 

@@ -243,6 +243,11 @@ static void print_cnp(const struct oche_packet *packet)
         printf(", expects psn %" PRIu32, psn);
 }
 
+static const char *trim_text(const struct oche_packet *packet)
+{
+    return oche_trim_get(packet) == OCHE_TRIMMED_LAST_HOP ? "at its host's port" : "on the way";
+}
+
 static void print_headers(const struct oche_packet *packet, const struct oche_frame *facts)
 {
     const struct oche_opcode_row *row = oche_opcode(packet->opcode);
@@ -266,6 +271,8 @@ static void print_headers(const struct oche_packet *packet, const struct oche_fr
         print_sack(packet);
     if ((row->flags & OCHE_OP_HAS(SHARE)) != 0)
         print_share(packet);
+    if ((row->flags & OCHE_OP_HAS(TRIM)) != 0)
+        printf(", trimmed %s", trim_text(packet));
     if ((row->flags & OCHE_OP_HAS(RATE)) != 0)
         print_rate_echo(packet);
     if ((row->flags & OCHE_OP_HAS(INT)) != 0)

@@ -156,6 +156,8 @@ static size_t put_header(enum oche_header header, const struct oche_opcode_row *
         return put_scheme(packet, OCHE_SHARE_BYTES, out);
     case OCHE_HEADER_RATE:
         return put_scheme(packet, OCHE_RATE_BYTES, out);
+    case OCHE_HEADER_TRIM:
+        return put_scheme(packet, OCHE_TRIM_BYTES, out);
     case OCHE_HEADER_INT:
         return put_telemetry(packet, out);
     case OCHE_HEADER_GROUP:
@@ -214,6 +216,8 @@ static size_t take_header(enum oche_header header, const struct oche_opcode_row 
         return take_scheme(packet, OCHE_SHARE_BYTES, in);
     case OCHE_HEADER_RATE:
         return take_scheme(packet, OCHE_RATE_BYTES, in);
+    case OCHE_HEADER_TRIM:
+        return take_scheme(packet, OCHE_TRIM_BYTES, in);
     case OCHE_HEADER_INT:
         oche_telemetry_get(&packet->telemetry, in);
         packet->ext |= OCHE_EXT_TRAILER;

@@ -15,6 +15,8 @@
  *           is the rest of the message from there on. FIRST and ONLY are as in plain RoCEv2.
  *   SEND    struct oche_place: the number of the receive, and the offset in it.
  *   SACK    an AETH "NAK PSN sequence error" for the missing PSN, then struct oche_sack.
+ *   TRIM    no AETH: acknowledges nothing; the packet's PSN is the trimmed one. One byte: enum
+ *           oche_trimmed; three bytes 0.
  */
 #ifndef OCHE_CORE_WIRE_EXTENSION_H
 #define OCHE_CORE_WIRE_EXTENSION_H
@@ -68,6 +70,19 @@ static inline void oche_sack_put(struct oche_packet *packet, const struct oche_s
     packet->scheme_header[0] = sack->count;
     oche_put24(packet->scheme_header + 1, sack->first & OCHE_PSN_MASK);
     oche_put64(packet->scheme_header + 4, sack->bits);
+    packet->ext |= OCHE_EXT_SCHEME;
+}
+
+/* Where the packet of this PSN was trimmed. */
+static inline enum oche_trimmed oche_trim_get(const struct oche_packet *packet)
+{
+    return packet->scheme_header[0] == OCHE_TRIMMED_LAST_HOP ? OCHE_TRIMMED_LAST_HOP
+                                                             : OCHE_TRIMMED_ON_THE_WAY;
+}
+
+static inline void oche_trim_put(struct oche_packet *packet, enum oche_trimmed where)
+{
+    oche_put32(packet->scheme_header, (uint32_t)where << 24);
     packet->ext |= OCHE_EXT_SCHEME;
 }
 

@@ -102,6 +102,7 @@ const struct oche_opcode_row oche_opcodes[OCHE_OPCODES] = {
     ROW(RATE, "RATE", SCHEME, NONE, ONLY, RATE, NONE),
 
     ROW(RC_ACK_INT, "RC ACK INT", RC_EXTENDED, ACK, RESPONSE | ONLY, AETH, INT),
+    ROW(RC_TRIM_NACK, "RC TRIM NACK", RC_EXTENDED, ACK, RESPONSE | ONLY, TRIM, NONE),
 
     ROW(RC_SEND_FIRST_GROUP, "RC SEND FIRST GROUP", RC_EXTENDED, SEND, DATA | FIRST | TAKE, GROUP,
         NONE),
@@ -140,6 +141,7 @@ const char *oche_header_name(enum oche_header header)
         [OCHE_HEADER_SACK] = "SACK",
         [OCHE_HEADER_SHARE] = "share",
         [OCHE_HEADER_RATE] = "rate",
+        [OCHE_HEADER_TRIM] = "trim",
         [OCHE_HEADER_INT] = "INT",
         [OCHE_HEADER_GROUP] = "group",
     };

@@ -81,6 +81,8 @@ enum oche_opcode {
     OCHE_RATE = 0xcd, /* any transport */
     /* HPCC: the telemetry of a data packet, together with an ACK or a NAK. */
     OCHE_RC_ACK_INT = 0xce,
+    /* Extended RC: a switch has trimmed the packet of this PSN, which must leave again. */
+    OCHE_RC_TRIM_NACK = 0xcf,
     /* Extended RC, as above. */
     OCHE_RC_SEND_LAST_INV_AT = 0xd0,
     OCHE_RC_SEND_ONLY_INV_AT = 0xd1,
@@ -143,6 +145,7 @@ enum oche_header {
     OCHE_HEADER_SHARE,  /* the same */
     OCHE_HEADER_RATE,   /* the same */
     OCHE_HEADER_INT,    /* core/wire/telemetry.h */
+    OCHE_HEADER_TRIM,   /* core/wire/extension.h */
     /* core/wire/extension.h; always the last header of a row; a list of senders follows it */
     OCHE_HEADER_GROUP,
     OCHE_HEADERS
@@ -162,6 +165,7 @@ enum oche_header {
 #define OCHE_SHARE_BYTES      4
 #define OCHE_RATE_BYTES       8
 #define OCHE_INT_BYTES        44 /* telemetry, as a header and as a trailer */
+#define OCHE_TRIM_BYTES       4
 #define OCHE_TRAILER_BYTES    12 /* length of RCP's trailer behind the ICRC */
 #define OCHE_GROUP_BYTES      8  /* without the list of senders */
 /* most senders in a list: with it and 1024 bytes of payload, a packet has at most 1500 bytes */
@@ -182,7 +186,7 @@ enum oche_opcode_flags {
     OCHE_OP_TAKES_RECV = 1 << 7, /* takes a receive off the queue */
     OCHE_OP_ENDS_RECV = 1 << 8,  /* completes the receive of its message */
     /* from this bit on there is one bit for each header: see OCHE_OP_HAS */
-    OCHE_OP_HEADER_SHIFT = 16,
+    OCHE_OP_HEADER_SHIFT = 12,
 };
 
 /* The flag of rows that have the header OCHE_HEADER_<name>. */

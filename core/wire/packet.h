@@ -24,6 +24,7 @@
  *   FCP     -                                 LINK     fcp
  *   TCP     tcp                               SCHEME   tcp_options, in a SYN
  *   XPASS   xpass                             SCHEME   xpass_offset
+ *   TRIMMED as ROCE; aeth: enum oche_trimmed  -
  *
  * With PAYLOAD, `payload` points at the payload's bytes, whatever the kind.
  */
@@ -43,6 +44,17 @@ enum oche_packet_kind {
     OCHE_PACKET_TCP = 2,   /* a TCP segment; opaque to switches */
     OCHE_PACKET_FCP = 3,   /* InfiniBand's flow control packets: never leave their link */
     OCHE_PACKET_XPASS = 4, /* a packet of ExpressPass, such as a credit; opaque to switches */
+    /*
+     * RoCEv2 data whose payload a switch has cut off (fabric/trimming.c). payload_bytes is what it
+     * had. It has no ICRC, and is told apart by its DSCP.
+     */
+    OCHE_PACKET_TRIMMED = 6,
+};
+
+/* Where a switch has trimmed a packet; in `aeth`. On real networks two DSCP values. */
+enum oche_trimmed {
+    OCHE_TRIMMED_ON_THE_WAY = 1,
+    OCHE_TRIMMED_LAST_HOP = 2, /* at the port of the host that it was sent to */
 };
 
 /*

@@ -102,6 +102,10 @@ static inline struct oche_packet sample_packet(struct oche_random *random, uint8
         packet.ext |= OCHE_EXT_SCHEME;
         sample_bytes(random, packet.scheme_header, OCHE_SHARE_BYTES);
     }
+    if ((flags & OCHE_OP_HAS(TRIM)) != 0) {
+        packet.ext |= OCHE_EXT_SCHEME;
+        sample_bytes(random, packet.scheme_header, OCHE_TRIM_BYTES);
+    }
     if ((flags & OCHE_OP_HAS(RATE)) != 0) {
         packet.ext |= OCHE_EXT_SCHEME;
         sample_bytes(random, packet.scheme_header, OCHE_RATE_BYTES);

@@ -76,6 +76,7 @@ static const struct expected {
     {0xcc, "RC ACK RATE", "AETH rate", 12, "Osn"},
     {0xcd, "RATE", "rate", 8, "O-n"},
     {0xce, "RC ACK INT", "AETH INT", 48, "Osn"},
+    {0xcf, "RC TRIM NACK", "trim", 4, "Osn"},
     {0xd8, "RC SEND FIRST GROUP", "group", 8, "Fqpt"},
     {0xd9, "RC SEND ONLY GROUP", "group", 8, "Oqpte"},
     {0xda, "RC SEND ONLY IMM GROUP", "ImmDt group", 12, "Oqpte"},
