@@ -153,6 +153,11 @@ struct oche_cc_scheme {
      * what they ask for; `acked` and `loss` come for their data, too.
      */
     bool windows_reads;
+    /*
+     * True: acked_bytes and rtt are of what arrived, in any order: a SACK brings those of packets
+     * behind a gap. Otherwise they are of what is acknowledged in order.
+     */
+    bool counts_sacks;
     /* A mechanism that every switch must have: its name in fabric/meson.build, or NULL. */
     const char *switch_mechanism;
 
@@ -181,6 +186,11 @@ struct oche_cc_scheme {
     void (*acked)(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack);
     void (*cnp)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *cnp);
     void (*loss)(struct oche_cc_flow *flow, oche_time now, enum oche_cc_loss kind);
+    /*
+     * A switch has trimmed a packet, which is about to leave again. NULL: `loss` is called with
+     * OCHE_CC_LOSS_NAK for the first in a round trip.
+     */
+    void (*trimmed)(struct oche_cc_flow *flow, oche_time now, enum oche_trimmed where);
     /*
      * The last `loss` of this kind, or several timeouts in a row, turned out to be false: the
      * packets were only late. A `loss` of the other kind is not affected. If an ACK shows this,

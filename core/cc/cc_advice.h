@@ -17,6 +17,7 @@ struct oche_cc_network {
     /* A device: the least that was measured to the farthest peer; 0: none yet. The simulator: the
      * longest where nothing waits. */
     oche_time round_trip;
+    bool trims; /* switches trim (fabric/trimming.c) */
 };
 
 struct oche_cc_advice {

@@ -17,7 +17,7 @@
  * flight then are not looked at.
  *
  * Gains are in proportion to the network: a = BDP / 150 KB (100 Gbit/s x 12us), b = target / 12us.
- * Switches that trim would tell of each lost packet; here a NAK or a timeout does.
+ * Of a lost packet a NACK tells if switches trim (fabric/trimming.c); else, a NAK or a timeout.
  */
 #include "core/cc/cc.h"
 #include "core/cc/cc_advice.h"
@@ -30,8 +30,9 @@ struct nscc_params {
     uint64_t header, adjust_packets;
     oche_time quiet;
     bool quick_adapt;
-    /* Not a parameter: the network's round trip, set by `fit`; 0: unknown. */
+    /* Not parameters; set by `fit`: the network's round trip; 0: unknown. */
     oche_time round_trip;
+    bool trims; /* likewise: its switches trim */
 };
 
 static const struct oche_param table[] = {
@@ -40,7 +41,8 @@ static const struct oche_param table[] = {
      .help = "round trip of a full packet and its ACK where nothing waits; auto: the network's"},
     {OCHE_PARAM(struct nscc_params, target), OCHE_IS_TIME(OCHE_NEVER, OCHE_NS, OCHE_SEC),
      .automatic = true, .where = "nscc.md#parameters",
-     .help = "delay in queues at which windows stay; auto: a round trip"},
+     .help = "delay in queues at which windows stay; auto: a round trip, and 3/4 of it if switches "
+             "trim"},
     {OCHE_PARAM(struct nscc_params, alpha), OCHE_IS_REAL(4, 0, 1000), .where = "nscc.md#parameters",
      .help = "growth below target: packets times a and b a round trip, at no delay"},
     {OCHE_PARAM(struct nscc_params, fi), OCHE_IS_REAL(5, 0, 1000), .where = "nscc.md#parameters",
@@ -123,7 +125,9 @@ static oche_time rtt_of(const struct nscc_params *p)
 
 static oche_time target_of(const struct nscc_params *p)
 {
-    return p->target != OCHE_NEVER ? p->target : rtt_of(p);
+    if (p->target != OCHE_NEVER)
+        return p->target;
+    return p->trims ? rtt_of(p) / 4 * 3 : rtt_of(p);
 }
 
 /* Returns what the line carries in a round trip. */
@@ -330,20 +334,38 @@ static void nscc_acked(struct oche_cc_flow *flow, oche_time now, const struct oc
     adjust(flow, now);
 }
 
-static void nscc_loss(struct oche_cc_flow *flow, oche_time now, enum oche_cc_loss kind)
+/* A packet was trimmed, or is missing: it is gone, and the path is full. */
+static void missing(struct oche_cc_flow *flow, oche_time now)
 {
     const struct nscc_params *p = flow->params;
     struct nscc_flow *state = flow->state;
 
     state->lost = true;
-    if (kind == OCHE_CC_LOSS_NAK) {
-        state->delay += p->delay_gain * ((double)rtt_of(p) - state->delay);
-        state->ignored += packet_bytes(flow);
-        if (quick_adapt(flow, now, false, false))
-            return;
-    }
+    state->delay += p->delay_gain * ((double)rtt_of(p) - state->delay);
+    state->ignored += packet_bytes(flow);
+    if (quick_adapt(flow, now, false, false))
+        return;
     set_window(flow, state->window - packet_bytes(flow));
-    tell(flow, now, kind == OCHE_CC_LOSS_NAK ? CAUSE_LOSS : CAUSE_TIMEOUT);
+    tell(flow, now, CAUSE_LOSS);
+}
+
+static void nscc_trimmed(struct oche_cc_flow *flow, oche_time now, enum oche_trimmed where)
+{
+    (void)where;
+    missing(flow, now);
+}
+
+static void nscc_loss(struct oche_cc_flow *flow, oche_time now, enum oche_cc_loss kind)
+{
+    struct nscc_flow *state = flow->state;
+
+    if (kind == OCHE_CC_LOSS_NAK) {
+        missing(flow, now);
+        return;
+    }
+    state->lost = true;
+    set_window(flow, state->window - packet_bytes(flow));
+    tell(flow, now, CAUSE_TIMEOUT);
 }
 
 /* ---- the receiver ---- */
@@ -382,6 +404,7 @@ static void nscc_fit(void *params, uint64_t free, const struct oche_cc_network *
 
     (void)free;
     p->round_trip = network->round_trip;
+    p->trims = network->trims;
 }
 
 static const struct oche_cc_advice advice = {.derived = nscc_derived, .fit = nscc_fit};
@@ -397,9 +420,11 @@ const struct oche_cc_scheme oche_cc_nscc = {
     .transports = OCHE_CC_RC,
     .runs_on_wire = true,
     .windows_reads = true,
+    .counts_sacks = true,
     .start = nscc_start,
     .acked = nscc_acked,
     .loss = nscc_loss,
+    .trimmed = nscc_trimmed,
     .arrived = nscc_arrived,
     .stamp_ack = oche_ecn_echo_stamp,
     .advice = &advice,

@@ -295,6 +295,15 @@ void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oc
     congestion_apply(qp, now);
 }
 
+void congestion_trimmed_arrived(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+{
+    struct oche_packet marked = *packet;
+
+    marked.kind = OCHE_PACKET_ROCE;
+    marked.ecn = OCHE_ECN_CE;
+    congestion_arrived(qp, &marked, now);
+}
+
 static void tell_acked(struct oche_qp *qp, const struct oche_packet *packet, bool marked,
                        uint64_t acked_bytes, uint64_t slack_bytes, oche_time rtt, oche_time now)
 {
@@ -344,6 +353,17 @@ void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now)
     if (qp->nic->cc->loss == NULL)
         return;
     qp->nic->cc->loss(&qp->flow, now, kind);
+    congestion_apply(qp, now);
+}
+
+void congestion_trimmed(struct oche_qp *qp, enum oche_trimmed where, bool is_new, oche_time now)
+{
+    if (qp->nic->cc->trimmed == NULL) {
+        if (is_new)
+            congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
+        return;
+    }
+    qp->nic->cc->trimmed(&qp->flow, now, where);
     congestion_apply(qp, now);
 }
 

@@ -17,12 +17,17 @@ void congestion_stop(struct oche_qp *qp);
 /* Carries out what the scheme has decided in a hook. */
 void congestion_apply(struct oche_qp *qp, oche_time now);
 void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
+/* Gives the scheme the rest of a trimmed packet as if the whole packet had arrived with a mark. */
+void congestion_trimmed_arrived(struct oche_qp *qp, const struct oche_packet *packet,
+                                oche_time now);
 void congestion_acked(struct oche_qp *qp, const struct oche_packet *packet, uint64_t acked_bytes,
                       oche_time rtt, oche_time now);
 /* As congestion_acked, for READ data that leaves in pieces. */
 void congestion_read_acked(struct oche_qp *qp, const struct oche_packet *packet,
                            uint64_t acked_bytes, oche_time rtt, oche_time now);
 void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now);
+/* A switch has trimmed a packet of ours. `is_new`: the first in a round trip. */
+void congestion_trimmed(struct oche_qp *qp, enum oche_trimmed where, bool is_new, oche_time now);
 void congestion_undo(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now); /* see cc_nic.h */
 void congestion_timers(struct oche_qp *qp, oche_time now);
 /* Runs the scheme's timer of the NIC. */

@@ -12,6 +12,7 @@
 #include "core/qp/late.h"
 #include "core/qp/qp_internal.h"
 #include "core/qp/receive/receive.h"
+#include "core/qp/send/losses.h"
 #include "core/qp/send/send.h"
 #include "core/wire/cnp.h"
 
@@ -242,6 +243,7 @@ static const char *const resent_names[OCHE_RESENT_CAUSES] = {
     [OCHE_RESENT_RESPONSES] = "responses missing",
     [OCHE_RESENT_TWICE] = "last packet twice",
     [OCHE_RESENT_ASKED] = "READ asked again",
+    [OCHE_RESENT_TRIMMED] = "trimmed",
 };
 
 const char *oche_resent_name(enum oche_resent cause)
@@ -463,6 +465,10 @@ static bool receive_special(struct oche_qp *qp, const struct oche_packet *packet
         nic_reject(qp->nic, qp, OCHE_REJECT_OPCODE, packet, now);
         return false;
     }
+    if (row->flags & OCHE_OP_HAS(TRIM)) {
+        losses_trimmed(qp, packet, now);
+        return false;
+    }
     if ((row->flags & OCHE_OP_HAS(SACK)) && !completer_sack_ok(qp, packet)) {
         nic_reject(qp->nic, qp, OCHE_REJECT_PSN, packet, now);
         return false;
@@ -494,6 +500,10 @@ void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oc
         return;
     }
     nic->received_line_bytes += packet->frame_bytes + (uint64_t)nic->gap_bytes;
+    if (OCHE_UNLIKELY(packet->kind == OCHE_PACKET_TRIMMED)) {
+        response_trimmed(qp, packet, now);
+        return;
+    }
     if (OCHE_UNLIKELY(row->service != qp->transport) && !receive_special(qp, packet, row, now))
         return;
     if (row->flags & OCHE_OP_REQUEST)

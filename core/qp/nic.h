@@ -263,6 +263,8 @@ struct oche_nic_stats {
     /* failed_sends by what the peer said, or did not say */
     uint64_t sends_refused_access, sends_refused_invalid;
     uint64_t sends_unanswered, sends_not_ready;
+    /* data packets of which only the headers arrived, and NACKs for these */
+    uint64_t trimmed_packets, trim_nacks_sent, trim_nacks_received;
 };
 
 /* Why an arriving packet was dropped. Packets from the network may be hostile. */
@@ -301,6 +303,7 @@ enum oche_resent {
     OCHE_RESENT_RESPONSES, /* responses are missing, so the request leaves again */
     OCHE_RESENT_TWICE,     /* no loss: recovery sends the last packet of a message twice */
     OCHE_RESENT_ASKED,     /* READ data that the peer has asked for again */
+    OCHE_RESENT_TRIMMED,   /* a switch has trimmed the packet */
     OCHE_RESENT_CAUSES
 };
 const char *oche_resent_name(enum oche_resent cause);
@@ -401,10 +404,7 @@ struct oche_qp_connection {
  */
 size_t oche_nic_bytes(const struct oche_nic_config *config);
 size_t oche_nic_table_bytes(const struct oche_nic_config *config);
-/*
- * Makes the NIC in `memory`, which stays the caller's. `memory` and config->tables must outlive the
- * NIC.
- */
+/* Makes the NIC. `memory` and config->tables stay the caller's, and must outlive the NIC. */
 struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *config);
 
 /*

@@ -50,6 +50,7 @@ enum control_bits {
     CONTROL_NAK = 1 << 2,       /* a NAK with nak_syndrome and nak_psn */
     CONTROL_ACK_AGAIN = 1 << 3, /* with CONTROL_ACK: send a second ACK after the first */
     CONTROL_OWN = 1 << 4,       /* congestion control's own packet */
+    CONTROL_TRIM = 1 << 5,      /* NACKs for trimmed packets, of which recovery has the list */
 };
 
 enum qp_flags {

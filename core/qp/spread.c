@@ -80,7 +80,7 @@ static enum oche_path_news news_of(enum oche_resent cause)
     case OCHE_RESENT_SELECTIVE:
         return OCHE_PATH_LOST;
     default:
-        return OCHE_PATH_GOOD; /* nothing was lost */
+        return OCHE_PATH_GOOD; /* nothing was lost, or spread_trimmed has told */
     }
 }
 
@@ -91,6 +91,15 @@ static void note_again(struct oche_qp *qp, uint32_t psn, oche_time now)
 
     if (spread->taken != NULL && news != OCHE_PATH_GOOD && !snd(qp)->resent_twice)
         scheme_of(qp)->hear(spread->state, spread->taken[psn & spread->taken_mask], news, now);
+}
+
+void spread_trimmed(struct oche_qp *qp, uint32_t psn, enum oche_trimmed where, oche_time now)
+{
+    const struct spread *spread = spread_of(qp);
+
+    if (spread->taken != NULL && where != OCHE_TRIMMED_LAST_HOP)
+        scheme_of(qp)->hear(spread->state, spread->taken[psn & spread->taken_mask], OCHE_PATH_LOST,
+                            now);
 }
 
 void spread_send(struct oche_qp *qp, struct oche_packet *packet, oche_time now)

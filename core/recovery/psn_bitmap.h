@@ -78,6 +78,22 @@ static inline uint64_t oche_psn_get64(const struct oche_psn_bitmap *bitmap, uint
     return bits | bitmap->words[(word + 1) % OCHE_PSN_BITMAP_WORDS] << (64 - low);
 }
 
+/* Returns the first PSN in [from, end) whose bit is 1, or `end`. */
+static inline uint32_t oche_psn_first_set(const struct oche_psn_bitmap *bitmap, uint32_t from,
+                                          uint32_t end)
+{
+    while (oche_psn_diff(from, end) < 0) {
+        const uint64_t bits = oche_psn_get64(bitmap, from);
+
+        if (bits != 0) {
+            from = oche_psn_add(from, (uint32_t)__builtin_ctzll(bits));
+            break;
+        }
+        from = oche_psn_add(from, 64);
+    }
+    return oche_psn_diff(from, end) < 0 ? from : end;
+}
+
 /* Returns the first PSN in [from, end) whose bit is 0, or `end`. */
 static inline uint32_t oche_psn_first_clear(const struct oche_psn_bitmap *bitmap, uint32_t from,
                                             uint32_t end)

@@ -227,6 +227,22 @@ struct oche_recovery_scheme {
      */
     bool (*sack)(struct oche_recovery_rx *rx, struct oche_sack *sack);
 
+    /*
+     * Optional, all or none, with extensions: switches trim (fabric/trimming.c).
+     * trimmed: Receiver: the rest of packet `psn` has arrived, which a switch has trimmed. Returns
+     * true if the sender is to be told.
+     * next_trimmed: Receiver: returns true and the next packet of which the sender is to be told;
+     * false: there is none.
+     * trim_told: Sender: packet `psn`, which is outstanding, was trimmed. Returns false if it has
+     * arrived all the same, or is to leave again already. `*is_new`: no trimmed packet was told of
+     * in this round trip.
+     * trimmed_packets: Sender: returns how many packets wait to leave again because of that.
+     */
+    bool (*trimmed)(struct oche_recovery_rx *rx, uint32_t psn, enum oche_trimmed where);
+    bool (*next_trimmed)(struct oche_recovery_rx *rx, uint32_t *psn, enum oche_trimmed *where);
+    uint32_t (*trimmed_packets)(const struct oche_recovery_tx *tx);
+    bool (*trim_told)(struct oche_recovery_tx *tx, uint32_t psn, bool *is_new);
+
     /* Optional: rx->timer is due. Before this call it has been set to OCHE_NEVER. */
     void (*rx_timer)(struct oche_recovery_rx *rx, oche_time now, struct oche_recovery_reply *reply);
 

@@ -12,6 +12,9 @@
 #define IRN_RTO_LOW  (100 * OCHE_US)
 #define IRN_RTO_HIGH (320 * OCHE_US)
 
+#define SELECTIVE_TRIMS 64 /* trimmed packets that wait to be told; what is more, a timeout finds  \
+                            */
+
 struct selective_tx {
     oche_time srtt, rttvar; /* srtt 0: nothing was measured */
     oche_time late;         /* the timeout is at least that, since one was early */
@@ -45,6 +48,12 @@ struct selective_tx {
     struct oche_reorder reorder;
     struct oche_suspects suspects;
     struct oche_psn_bitmap arrived;
+    /* Packets that switches have trimmed; a bit of the second may be stale where one arrived. */
+    uint32_t trimmed_count, repaired_count; /* bits that are 1 */
+    uint32_t trims_told_end; /* tx->high when congestion control heard of one; with trims_told */
+    bool trims_told;
+    struct oche_psn_bitmap trimmed;  /* are to leave again */
+    struct oche_psn_bitmap repaired; /* have left again, and are not known to be lost */
 };
 
 struct selective_rx {
@@ -56,6 +65,8 @@ struct selective_rx {
     /* range of the arrivals that were not reported yet; may be empty */
     uint32_t new_first, new_end;
     struct oche_psn_bitmap kept;
+    uint32_t trimmed_first, trimmed_end; /* of the ring, not reduced to its size */
+    uint32_t trimmed[SELECTIVE_TRIMS];   /* PSN << 8 | enum oche_trimmed; not told yet */
 };
 
 /* Returns whichever of two PSNs is later on the circle. */
@@ -91,7 +102,12 @@ void selective_measured(struct oche_recovery_tx *tx, oche_time rtt);
 oche_time selective_probe(const void *params);
 oche_time selective_rto(const struct oche_recovery_tx *tx, oche_time most);
 
+uint32_t selective_trimmed_packets(const struct oche_recovery_tx *tx);
+bool selective_trim_told(struct oche_recovery_tx *tx, uint32_t psn, bool *is_new);
+
 /* selective_receiver.c */
+bool selective_trimmed(struct oche_recovery_rx *rx, uint32_t psn, enum oche_trimmed where);
+bool selective_next_trimmed(struct oche_recovery_rx *rx, uint32_t *psn, enum oche_trimmed *where);
 void selective_extend_receiver(struct oche_recovery_rx *rx);
 enum oche_verdict selective_arrived(struct oche_recovery_rx *rx, const struct oche_packet *packet,
                                     oche_time now, struct oche_recovery_reply *reply);

@@ -131,3 +131,31 @@ bool selective_sack(struct oche_recovery_rx *rx, struct oche_sack *sack)
     sack->bits = oche_psn_get64(&state->kept, sack->first);
     return more;
 }
+
+/* ---- trimmed packets ---- */
+
+bool selective_trimmed(struct oche_recovery_rx *rx, uint32_t psn, enum oche_trimmed where)
+{
+    struct selective_rx *state = rx->state;
+    const int32_t ahead = oche_psn_diff(psn, rx->epsn);
+
+    if (!state->extended || ahead < 0 || (uint32_t)ahead >= selective_window(rx->params) ||
+        oche_psn_has(&state->kept, psn) ||
+        state->trimmed_end - state->trimmed_first == SELECTIVE_TRIMS)
+        return false;
+    state->trimmed[state->trimmed_end++ % SELECTIVE_TRIMS] = psn << 8 | (uint32_t)where;
+    return true;
+}
+
+bool selective_next_trimmed(struct oche_recovery_rx *rx, uint32_t *psn, enum oche_trimmed *where)
+{
+    struct selective_rx *state = rx->state;
+
+    if (state->trimmed_first == state->trimmed_end)
+        return false;
+    const uint32_t next = state->trimmed[state->trimmed_first++ % SELECTIVE_TRIMS];
+
+    *psn = next >> 8;
+    *where = (enum oche_trimmed)(next & 0xff);
+    return true;
+}

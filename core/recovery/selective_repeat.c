@@ -226,6 +226,10 @@ const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .holds = selective_holds,
     .places_at_once = selective_places_at_once,
     .sack = selective_sack,
+    .trimmed = selective_trimmed,
+    .next_trimmed = selective_next_trimmed,
+    .trim_told = selective_trim_told,
+    .trimmed_packets = selective_trimmed_packets,
     .fit = selective_fit,
     .remark = selective_remark,
 };

@@ -11,15 +11,35 @@
 /* So many NAKs in a row are not taken to be lost: TCP's duplicate ACKs (RFC 5681 sec 3.2). */
 #define NAKS_NOT_LOST 3
 
-/* Sets tx->next to the PSN that leaves next: the oldest lost PSN; if there is none, a new one. */
+/* Returns the first PSN in [from, end) that has not arrived and was not trimmed, or `end`. */
+static uint32_t first_hole(const struct selective_tx *state, uint32_t from, uint32_t end)
+{
+    uint32_t hole = oche_psn_first_clear(&state->arrived, from, end);
+
+    while (OCHE_UNLIKELY(state->repaired_count + state->trimmed_count > 0) &&
+           oche_psn_diff(hole, end) < 0 &&
+           (oche_psn_has(&state->repaired, hole) || oche_psn_has(&state->trimmed, hole)))
+        hole = oche_psn_first_clear(&state->arrived, oche_psn_add(hole, 1), end);
+    return hole;
+}
+
+/*
+ * Sets tx->next to the PSN that leaves next: the oldest trimmed PSN, the oldest lost PSN, or a new
+ * one.
+ */
 static void plan(struct oche_recovery_tx *tx, struct selective_tx *state)
 {
     if (state->again) {
         tx->next = tx->una;
         return;
     }
+    if (OCHE_UNLIKELY(state->trimmed_count > 0)) {
+        tx->next = oche_psn_first_set(&state->trimmed, tx->una, tx->high);
+        OCHE_MUST(tx->next != tx->high);
+        return;
+    }
     uint32_t from = later(state->walk, tx->una);
-    uint32_t hole = oche_psn_first_clear(&state->arrived, from, state->lost_end);
+    uint32_t hole = first_hole(state, from, state->lost_end);
     tx->next = oche_psn_diff(hole, state->lost_end) < 0 ? hole : tx->high;
     state->walk = later(from, hole);
 }
@@ -38,12 +58,75 @@ static void end_recovery(struct oche_recovery_tx *tx, struct selective_tx *state
     tx->next = tx->high;
 }
 
+/* ---- trimmed packets ---- */
+
+/* Clears the bits of PSNs [from, from + count) of a bitmap in which `*ones` bits are 1. */
+static void clear_counted(struct oche_psn_bitmap *bitmap, uint32_t *ones, uint32_t from,
+                          uint32_t count)
+{
+    if (*ones == 0)
+        return;
+    *ones -= oche_psn_count(bitmap, from, count);
+    oche_psn_clear(bitmap, from, count);
+}
+
+/* Forgets what is known of the trimmed packets in [from, from + count). */
+static void forget_trims(struct selective_tx *state, uint32_t from, uint32_t count)
+{
+    clear_counted(&state->trimmed, &state->trimmed_count, from, count);
+    clear_counted(&state->repaired, &state->repaired_count, from, count);
+}
+
+uint32_t selective_trimmed_packets(const struct oche_recovery_tx *tx)
+{
+    return ((const struct selective_tx *)tx->state)->trimmed_count;
+}
+
+bool selective_trim_told(struct oche_recovery_tx *tx, uint32_t psn, bool *is_new)
+{
+    struct selective_tx *state = tx->state;
+
+    *is_new = false;
+    if (!state->extended || oche_psn_diff(psn, tx->una) >= OCHE_PSN_BITMAP_BITS ||
+        oche_psn_has(&state->arrived, psn) || oche_psn_has(&state->trimmed, psn))
+        return false;
+    clear_counted(&state->repaired, &state->repaired_count, psn, 1); /* it was trimmed again */
+    oche_psn_set(&state->trimmed, psn);
+    state->trimmed_count++;
+    *is_new = !state->trims_told;
+    if (*is_new) {
+        state->trims_told = true;
+        state->trims_told_end = tx->high;
+    }
+    if (!state->recovering)
+        begin_recovery(tx, state);
+    plan(tx, state);
+    return true;
+}
+
+/* True if packet `psn`, which has left again, was a trimmed one. */
+static bool repairs_trimmed(struct oche_recovery_tx *tx, struct selective_tx *state, uint32_t psn)
+{
+    if (OCHE_LIKELY(state->trimmed_count == 0) || !oche_psn_has(&state->trimmed, psn))
+        return false;
+    clear_counted(&state->trimmed, &state->trimmed_count, psn, 1);
+    oche_psn_set(&state->repaired, psn);
+    state->repaired_count++;
+    if (psn == tx->una)
+        state->again = false;
+    plan(tx, state);
+    return true;
+}
+
+/* ---- SACKs ---- */
+
 /* Forgets which packets have arrived, and which are suspected to be lost. */
 static void forget(struct oche_recovery_tx *tx, struct selective_tx *state)
 {
     if (state->arrived_count > 0)
         state->arrived = (struct oche_psn_bitmap){0};
     state->arrived_count = 0;
+    forget_trims(state, tx->una, OCHE_PSN_BITMAP_BITS);
     state->suspects.count = 0;
     state->repairs_doubted = false;
     state->floor = tx->una;
@@ -60,6 +143,9 @@ static void lift_floor(struct oche_recovery_tx *tx, struct selective_tx *state)
         state->arrived_count -= past;
         oche_psn_clear(&state->arrived, state->floor, count);
     }
+    if (OCHE_UNLIKELY(state->trims_told) && oche_psn_diff(tx->una, state->trims_told_end) >= 0)
+        state->trims_told = false;
+    forget_trims(state, state->floor, (tx->una - state->floor) & OCHE_PSN_MASK);
     state->floor = tx->una;
 }
 
@@ -80,6 +166,8 @@ static bool hears(const struct selective_tx *state)
 /* True if `psn`, which was missing, has not been sent again. */
 static bool is_untouched(const struct selective_tx *state, uint32_t psn)
 {
+    if (OCHE_UNLIKELY(state->repaired_count > 0) && oche_psn_has(&state->repaired, psn))
+        return false;
     return !state->recovering || (!state->again && oche_psn_diff(state->walk, psn) <= 0);
 }
 
@@ -96,6 +184,7 @@ static void take_sack(struct selective_tx *state, const struct oche_sack *sack)
         if (heard && oche_psn_diff(psn, state->heard) < 0 && is_untouched(state, psn))
             state->reorder.seen = true;
         oche_psn_set(&state->arrived, psn);
+        forget_trims(state, psn, 1);
         state->arrived_count++;
         OCHE_MUST(state->arrived_count <= OCHE_PSN_BITMAP_BITS);
     }
@@ -171,9 +260,10 @@ bool selective_loss_timer(struct oche_recovery_tx *tx, oche_time now)
     bool lost = false;
 
     if (oche_suspects_expire(&state->suspects, now, &end) && oche_psn_diff(end, tx->una) > 0)
-        lost = oche_psn_diff(oche_psn_first_clear(&state->arrived, tx->una, end), end) < 0;
+        lost = oche_psn_diff(first_hole(state, tx->una, end), end) < 0;
     if (state->repairs_doubted && state->repair_due <= now) {
         state->repairs_doubted = false;
+        clear_counted(&state->repaired, &state->repaired_count, tx->una, OCHE_PSN_BITMAP_BITS);
         if (state->recovering && oche_psn_diff(state->lost_end, tx->una) > 0) {
             state->walk = tx->una;
             lost = true;
@@ -195,7 +285,7 @@ static bool lose_by_packets(struct oche_recovery_tx *tx, struct selective_tx *st
     if (params->reorder != OCHE_SELECTIVE_REORDER_WINDOW || params->reorder_packets == 0 ||
         oche_psn_diff(end, tx->una) <= 0 ||
         (state->recovering && oche_psn_diff(end, state->lost_end) <= 0) ||
-        oche_psn_diff(oche_psn_first_clear(&state->arrived, tx->una, end), end) >= 0)
+        oche_psn_diff(first_hole(state, tx->una, end), end) >= 0)
         return false;
     return lose(tx, state, later(tx->una, state->named), end);
 }
@@ -311,7 +401,7 @@ void selective_acked(struct oche_recovery_tx *tx, oche_time now)
         if (state->after_timeout)
             state->lost_end = later(state->lost_end, state->end);
         plan(tx, state);
-    } else if (oche_psn_diff(state->lost_end, tx->una) > 0) {
+    } else if (oche_psn_diff(state->lost_end, tx->una) > 0 || state->trimmed_count > 0) {
         /* more packets have been lost meanwhile, so the next recovery begins */
         state->end = tx->high;
         state->after_timeout = false;
@@ -432,6 +522,7 @@ void selective_timeout(struct oche_recovery_tx *tx, oche_time now)
     state->told = false;
     state->suspects.count = 0;
     state->repairs_doubted = false;
+    clear_counted(&state->repaired, &state->repaired_count, tx->una, OCHE_PSN_BITMAP_BITS);
     selective_rnr_over(tx, now);
 }
 
@@ -501,7 +592,7 @@ void selective_sent(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_t
         touch(state, tx->next);
     if (OCHE_UNLIKELY(state->told) && state->first_missing && psn == state->first_psn)
         state->first_at = now;
-    if (OCHE_LIKELY(!state->recovering))
+    if (OCHE_LIKELY(!state->recovering) || repairs_trimmed(tx, state, psn))
         return;
     if (state->again || oche_psn_diff(psn, state->lost_end) < 0) {
         state->resent++;

@@ -46,4 +46,5 @@ void qp_work_plan_rough(struct qp_work_plan *plan)
     o->cc_params = params[0];
     o->peer_cc = cubic_of(params[1], &random);
     o->peer_cc_params = params[1];
+    o->trim = oche_random_below(&random, 2) == 0 ? 40 : 0;
 }

@@ -485,22 +485,21 @@ static uint32_t heap_pop(struct pair *pair)
 static enum pair_fate decide(struct pair *pair, int from, const struct oche_packet *packet)
 {
     const struct pair_options *o = &pair->options;
+    const enum pair_fate ruled = pair->fate != NULL ? pair->fate(pair, from, packet) : PAIR_PASS;
 
-    if (pair->fate != NULL) {
-        enum pair_fate fate = pair->fate(pair, from, packet);
-        if (fate != PAIR_PASS)
-            return fate;
-    }
-    if (o->drop + o->twice + o->late + o->damage == 0)
+    if (ruled != PAIR_PASS)
+        return ruled;
+    const uint32_t per_mille[] = {
+        [PAIR_DROP] = o->drop,     [PAIR_TWICE] = o->twice, [PAIR_LATE] = o->late,
+        [PAIR_DAMAGE] = o->damage, [PAIR_TRIM] = o->trim,
+    };
+    if (o->drop + o->twice + o->late + o->damage + o->trim == 0)
         return PAIR_PASS;
     uint64_t draw = oche_random_below(&pair->random, 1000);
-    if (draw < o->drop)
-        return PAIR_DROP;
-    if (draw < o->drop + o->twice)
-        return PAIR_TWICE;
-    if (draw < o->drop + o->twice + o->late)
-        return PAIR_LATE;
-    return draw < o->drop + o->twice + o->late + o->damage ? PAIR_DAMAGE : PAIR_PASS;
+    for (unsigned fate = PAIR_DROP; fate <= PAIR_TRIM; draw -= per_mille[fate++])
+        if (draw < per_mille[fate])
+            return (enum pair_fate)fate;
+    return PAIR_PASS;
 }
 
 /* Counts what the test compares with the NIC's own counters. */
@@ -571,6 +570,10 @@ static void put_on_link(struct pair *pair, uint32_t index, int from)
     if (p->damaged)
         pair_bytes_damage(&pair->random, pair->options.ipv6, pair->options.peer_recovery != NULL,
                           p->wire, p->wire_bytes);
+    if (fate == PAIR_TRIM && pair_bytes_trim(&p->packet, DATA_CLASS + 1))
+        p->wire = NULL;
+    else if (fate == PAIR_TRIM)
+        pair->faults--;
     p->to = (uint8_t)(1 - from);
     p->order = pair->order++;
     p->arrives = pair->now + on_line + pair->options.delay;
@@ -631,7 +634,8 @@ bool pair_step(struct pair *pair, oche_time until)
         struct pair_packet *p = &pair->pool[index];
         struct oche_packet packet;
         if (take_off_link(pair, p, &packet)) {
-            pair->side[p->to].in_payload += packet.payload_bytes;
+            if (packet.kind != OCHE_PACKET_TRIMMED)
+                pair->side[p->to].in_payload += packet.payload_bytes;
             if (pair->arrival != NULL)
                 pair->arrival(pair, p->to, &packet);
             pair_receive(pair, p->to, &packet);

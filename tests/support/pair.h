@@ -23,8 +23,11 @@
 #define PAIR_CQ        4096
 #define PAIR_IN_FLIGHT 4096
 
-/* PAIR_DAMAGE: only if packets are bytes. */
-enum pair_fate { PAIR_PASS, PAIR_DROP, PAIR_TWICE, PAIR_LATE, PAIR_DAMAGE };
+/*
+ * PAIR_DAMAGE: only if packets are bytes. PAIR_TRIM: only the headers of a request with payload
+ * arrive, as if a switch had trimmed it; other packets pass.
+ */
+enum pair_fate { PAIR_PASS, PAIR_DROP, PAIR_TWICE, PAIR_LATE, PAIR_DAMAGE, PAIR_TRIM };
 
 struct pair_packet {
     struct oche_packet packet;
@@ -124,7 +127,7 @@ struct pair_options {
     struct blocks *blocks; /* NULL: fresh memory */
     uint8_t *memory[2];    /* PAIR_MEMORY bytes, used unchanged; NULL: fresh and zeroed */
     /* Random faults, in 1/1000 of packets each; damage only with bytes. */
-    uint32_t drop, twice, late, damage;
+    uint32_t drop, twice, late, damage, trim;
     /* The longest random delay of late packets and of copies; 0: a few link delays. */
     oche_time late_most;
 };

@@ -110,3 +110,19 @@ bool pair_bytes_same(const struct oche_packet *sent, const struct oche_packet *a
            ((sent->ext & OCHE_EXT_IMM) == 0 || sent->imm == arrived->imm) &&
            (!payload || memcmp(sent->payload, arrived->payload, sent->payload_bytes) == 0);
 }
+
+bool pair_bytes_trim(struct oche_packet *packet, uint8_t cls)
+{
+    const uint32_t data = OCHE_OP_REQUEST | OCHE_OP_PAYLOAD;
+    const struct oche_opcode_row *row = oche_opcode(packet->opcode);
+
+    if ((row->flags & data) != data || packet->payload_bytes == 0 ||
+        (row->service != OCHE_SERVICE_RC && row->service != OCHE_SERVICE_RC_EXTENDED))
+        return false;
+    packet->kind = OCHE_PACKET_TRIMMED;
+    packet->aeth = OCHE_TRIMMED_ON_THE_WAY;
+    packet->ext = 0;
+    packet->frame_bytes = OCHE_MIN_FRAME_BYTES;
+    packet->traffic_class = cls;
+    return true;
+}

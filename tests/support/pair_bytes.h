@@ -31,4 +31,10 @@ bool pair_bytes_decode(struct oche_packet *packet, uint8_t *wire, size_t bytes);
 /* True if the two differ only in bytes that the ICRC does not cover (rocev2.md#icrc). */
 bool pair_bytes_same(const struct oche_packet *sent, const struct oche_packet *arrived);
 
+/*
+ * Cuts a data packet to its headers, as a switch that trims does, and moves it to class `cls`.
+ * Returns false if it is none.
+ */
+bool pair_bytes_trim(struct oche_packet *packet, uint8_t cls);
+
 #endif

@@ -11,6 +11,8 @@ void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
                        const struct oche_opcode_row *row, oche_time now);
 void datagram_receive(struct oche_qp *qp, const struct oche_packet *packet,
                       const struct oche_opcode_row *row, oche_time now);
+/* The rest of a request packet has arrived, which a switch has trimmed; a NACK may follow. */
+void response_trimmed(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
 /* Runs recovery's timer of the receiver half if it is due. */
 void responder_timer(struct oche_qp *qp, oche_time now);
 /* Returns when that timer is due, or OCHE_NEVER. */

@@ -12,7 +12,8 @@
  * InfiniBand prevents that with one service level for all packets of a queue pair. Here packets
  * with an AETH leave in the control class until the queue pair sends its first READ data, and in
  * the data's class from then on; with oche_nic_config.acks_with_data always in the data's class.
- * CNPs and congestion control's own packets always leave in the control class.
+ * CNPs, congestion control's own packets and NACKs for trimmed packets, which acknowledge nothing,
+ * always leave in the control class.
  */
 #include "core/cc/cc_headers.h"
 #include "core/qp/congestion.h"
@@ -24,6 +25,7 @@
 #include "core/wire/cnp.h"
 
 #define ANY_ACK (CONTROL_ACK | CONTROL_ACK_AGAIN)
+#define AT_ONCE (CONTROL_CNP | CONTROL_OWN | CONTROL_TRIM) /* whatever else waits */
 
 static struct response *response_at(const struct oche_qp *qp, uint32_t index)
 {
@@ -50,6 +52,30 @@ void response_ask_nak(struct oche_qp *qp, uint8_t syndrome, uint32_t psn)
     qp->control |= CONTROL_NAK;
     rcv(qp)->nak_syndrome = syndrome;
     rcv(qp)->nak_psn = psn;
+    scheduler_control(qp);
+}
+
+void response_trimmed(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+{
+    const struct oche_recovery_scheme *recovery = qp->nic->recovery;
+    const uint32_t wanted = OCHE_OP_REQUEST | OCHE_OP_PAYLOAD;
+
+    if (qp->transport != OCHE_TRANSPORT_RC || !oche_opcode_has(packet->opcode, wanted)) {
+        nic_reject(qp->nic, qp, OCHE_REJECT_OPCODE, packet, now);
+        return;
+    }
+    if (!congestion_mark_counts(qp, oche_psn_diff(packet->psn, rcv(qp)->rx.epsn))) {
+        nic_reject(qp->nic, qp, OCHE_REJECT_AHEAD, packet, now);
+        return;
+    }
+    qp->nic->stats.trimmed_packets++;
+    qp_trace(qp, now, OCHE_TRACE_OUT_OF_ORDER, packet->psn, rcv(qp)->rx.epsn);
+    if (qp->nic->cc->trimmed == NULL)
+        congestion_trimmed_arrived(qp, packet, now);
+    if (recovery->trimmed == NULL ||
+        !recovery->trimmed(&rcv(qp)->rx, packet->psn, (enum oche_trimmed)packet->aeth))
+        return;
+    qp->control |= CONTROL_TRIM;
     scheduler_control(qp);
 }
 
@@ -218,7 +244,7 @@ static bool partial_ack(const struct oche_qp *qp, const struct response *head)
 
 bool response_control_waits(const struct oche_qp *qp)
 {
-    if (OCHE_UNLIKELY(qp->control & (CONTROL_CNP | CONTROL_OWN)))
+    if (OCHE_UNLIKELY(qp->control & AT_ONCE))
         return true;
     if (OCHE_LIKELY(!qp->responding))
         return qp->control != 0;
@@ -228,7 +254,7 @@ bool response_control_waits(const struct oche_qp *qp)
 
 uint8_t response_control_class(const struct oche_qp *qp)
 {
-    bool first = qp->control & (CONTROL_CNP | CONTROL_OWN);
+    bool first = qp->control & AT_ONCE;
     bool behind = (qp->flags & QP_BEHIND_DATA) && !first;
 
     return OCHE_UNLIKELY(behind) ? qp->traffic_class : qp->nic->control_class;
@@ -256,6 +282,26 @@ static void send_own(struct oche_qp *qp, struct oche_packet *packet, oche_time n
                  qp->transport == OCHE_TRANSPORT_RC ? rcv(qp)->rx.epsn : 0, 0);
     packet->ecn = OCHE_ECN_NOT_ECT;
     stamp(qp, packet, now);
+}
+
+/* Tells the peer of the next packet that a switch has trimmed. Returns false if there is none. */
+static OCHE_NOINLINE bool send_trim_nack(struct oche_qp *qp, struct oche_packet *packet,
+                                         oche_time now)
+{
+    enum oche_trimmed where;
+    uint32_t psn;
+
+    if (!qp->nic->recovery->next_trimmed(&rcv(qp)->rx, &psn, &where)) {
+        qp->control &= (uint8_t)~CONTROL_TRIM;
+        return false;
+    }
+    packet_begin(qp, packet, OCHE_RC_TRIM_NACK, psn, 0);
+    oche_trim_put(packet, where);
+    packet->ecn = OCHE_ECN_NOT_ECT;
+    qp->nic->stats.trim_nacks_sent++;
+    qp_trace(qp, now, OCHE_TRACE_ACK_SENT, psn, 0);
+    stamp(qp, packet, now);
+    return true;
 }
 
 /* Tells the peer of one packet that arrived twice. Another ACK follows if there were more. */
@@ -354,6 +400,8 @@ bool response_transmit_control(struct oche_qp *qp, struct oche_packet *packet, o
 {
     struct response *head = response_head(qp);
 
+    if (OCHE_UNLIKELY(qp->control & CONTROL_TRIM) && send_trim_nack(qp, packet, now))
+        return true;
     if (qp->control & CONTROL_CNP) {
         send_cnp(qp, packet, now);
     } else if (OCHE_UNLIKELY(qp->control & CONTROL_OWN)) {

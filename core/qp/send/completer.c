@@ -172,11 +172,7 @@ static void progressed(struct oche_qp *qp, uint32_t before, uint64_t acked_bytes
         timers_want(qp, snd(qp)->ack_deadline);
 }
 
-/*
- * If QP_WHOLE_MESSAGES is set, moves una back to the start of its message. Returns true if it
- * moved.
- */
-static bool forget_partial(struct oche_qp *qp, oche_time now)
+bool completer_forget_partial(struct oche_qp *qp, oche_time now)
 {
     if (OCHE_LIKELY(!(qp->flags & QP_WHOLE_MESSAGES)) ||
         snd(qp)->tx.una == snd(qp)->tx.message_start)
@@ -200,7 +196,7 @@ static void go_back(struct oche_qp *qp, bool spends, enum oche_resent cause, och
 {
     uint32_t before = snd(qp)->tx.next;
 
-    spends |= forget_partial(qp, now);
+    spends |= completer_forget_partial(qp, now);
     if (spends && !retries_spend(qp, &snd(qp)->retries_left)) {
         qp->cause = OCHE_CAUSE_NAKS;
         qp_requester_error(qp, snd(qp)->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
@@ -249,8 +245,7 @@ static OCHE_NOINLINE void time_rest(struct oche_qp *qp, oche_time now)
     timers_want(qp, snd(qp)->ack_deadline);
 }
 
-/* Called after every arrival: what is in flight is timed, and the next packet may leave. */
-static void settle(struct oche_qp *qp, oche_time now)
+void completer_settle(struct oche_qp *qp, oche_time now)
 {
     if (OCHE_UNLIKELY(snd(qp)->ack_deadline == OCHE_NEVER) && snd(qp)->tx.una != snd(qp)->tx.high)
         time_rest(qp, now);
@@ -363,7 +358,7 @@ static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, b
 void completer_repeat(struct oche_qp *qp, enum oche_resent cause, bool spends, oche_time now)
 {
     go_back(qp, spends, cause, now);
-    settle(qp, now);
+    completer_settle(qp, now);
 }
 
 static void nak_rnr(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
@@ -421,6 +416,20 @@ bool completer_psn_ok(const struct oche_qp *qp, const struct oche_packet *packet
            oche_psn_diff(target, snd(qp)->tx.una) >= 0;
 }
 
+/*
+ * A NAK with a SACK, for a scheme that counts_sacks: takes it before the scheme hears of the ACK,
+ * and measures a round trip with what it names, if none was measured.
+ */
+static OCHE_NOINLINE void take_sack(struct oche_qp *qp, const struct oche_packet *packet,
+                                    bool moved, oche_time *rtt, oche_time now)
+{
+    const struct oche_sack sack = oche_sack_get(packet);
+
+    nak(qp, packet, moved, now);
+    if (*rtt == OCHE_NEVER && (qp->flags & QP_TAKES_RTT))
+        *rtt = rtt_sacked(qp, &sack, now);
+}
+
 static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     uint8_t syndrome = oche_aeth_syndrome(packet);
@@ -429,6 +438,7 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
     uint32_t before = snd(qp)->tx.una;
     uint64_t acked_bytes = 0;
     oche_time rtt = OCHE_NEVER;
+    bool sacked = false;
 
     qp_trace(qp, now, OCHE_TRACE_ACK_ARRIVED, packet->psn, packet->aeth);
     if (OCHE_UNLIKELY(!known_syndrome(syndrome))) {
@@ -441,6 +451,7 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
     }
     int32_t behind = -oche_psn_diff(target, before); /* half the circle away is behind */
     bool stale = behind > 0;
+    const uint32_t arrived = OCHE_UNLIKELY(qp->nic->cc->counts_sacks) ? losses_arrived(qp) : 0;
     if (OCHE_LIKELY(!stale)) {
         qp_heard(qp, packet, true);
         acked_bytes = advance(qp, target, now);
@@ -464,6 +475,12 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
         qp->nic->stats.acks_received++;
     else
         count_nak(&qp->nic->stats, syndrome);
+    if (OCHE_UNLIKELY(qp->nic->cc->counts_sacks) && !stale) {
+        sacked = packet->opcode == OCHE_RC_SACK;
+        if (sacked)
+            take_sack(qp, packet, snd(qp)->tx.una != before, &rtt, now);
+        acked_bytes = losses_with_arrived(qp, acked_bytes, arrived);
+    }
     if (qp->nic->cc->acked != NULL && OCHE_LIKELY(behind <= FEEDBACK_SLACK))
         congestion_acked(qp, packet, acked_bytes, rtt, now);
     if (OCHE_UNLIKELY(qp->spreads) && behind <= FEEDBACK_SLACK)
@@ -471,9 +488,9 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
     if (OCHE_UNLIKELY(packet->bth_reserved & OCHE_BTH_DUPLICATE) && (qp->flags & QP_EXTENDED) &&
         behind <= FEEDBACK_SLACK)
         losses_duplicated(qp, now);
-    if (OCHE_UNLIKELY(!ack) && (!stale || names_restart(qp, packet)))
+    if (OCHE_UNLIKELY(!ack) && !sacked && (!stale || names_restart(qp, packet)))
         nak(qp, packet, snd(qp)->tx.una != before, now);
-    settle(qp, now);
+    completer_settle(qp, now);
 }
 
 /* ---- responses ---- */
@@ -680,7 +697,7 @@ static void response(struct oche_qp *qp, const struct oche_packet *packet,
         else
             atomic_response(qp, packet, now);
     }
-    settle(qp, now);
+    completer_settle(qp, now);
 }
 
 void completer_receive(struct oche_qp *qp, const struct oche_packet *packet,
@@ -696,103 +713,4 @@ void completer_receive(struct oche_qp *qp, const struct oche_packet *packet,
         acknowledged(qp, packet, now);
     else
         response(qp, packet, row, now);
-}
-
-/* ---- timers ---- */
-
-/*
- * If recovery now allows a longer wait than it did when the timer was armed, arms the timer for the
- * remaining time and returns true.
- */
-static bool waits_longer(struct oche_qp *qp, oche_time now)
-{
-    if (OCHE_LIKELY(qp->nic->recovery->rto == NULL) || snd(qp)->own_timeouts)
-        return false;
-    oche_time had = snd(qp)->ack_waited, now_wants = ack_wait(qp);
-    if (now_wants <= had)
-        return false;
-    snd(qp)->ack_deadline = oche_time_add(now, now_wants - had);
-    return true;
-}
-
-/*
- * True if no packet that asks for an ACK is on its way: all of them have to leave again, and only a
- * PAUSE or pacing delays the first. The timer is armed again when it leaves. Where lost packets
- * alone leave again, those that asked may have arrived, so the next one is to ask.
- */
-static bool nothing_on_its_way(struct oche_qp *qp)
-{
-    if (snd(qp)->tx.next == snd(qp)->tx.high ||
-        oche_psn_diff(snd(qp)->asked, snd(qp)->tx.una) > 0 || requester_wait(qp) != REQUESTER_GO)
-        return false;
-    if (qp->flags & QP_EXTENDED)
-        snd(qp)->since_ack_request = snd(qp)->ack_every;
-    return true;
-}
-
-void completer_ack_timeout(struct oche_qp *qp, oche_time now)
-{
-    uint32_t before = snd(qp)->tx.next;
-
-    if (snd(qp)->send_head == snd(qp)->send_started || nothing_on_its_way(qp) ||
-        waits_longer(qp, now))
-        return;
-    snd(qp)->timeouts++;
-    qp->nic->stats.timeouts++;
-    qp_trace(qp, now, OCHE_TRACE_TIMEOUT, snd(qp)->tx.una, snd(qp)->retries_left);
-    if (qp->nic->port->timed_out != NULL)
-        qp->nic->port->timed_out(qp->nic->port_context, qp, now);
-    const enum oche_timeout means = retries_timeout(qp, now);
-
-    if (means == OCHE_TIMEOUT_GIVES_UP || means == OCHE_TIMEOUT_ADAPTIVE_GIVES_UP) {
-        qp_requester_error(qp, snd(qp)->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
-        return;
-    }
-    if (OCHE_UNLIKELY(means == OCHE_TIMEOUT_SILENT)) {
-        snd(qp)->ack_deadline = oche_time_add(now, ack_wait(qp));
-        timers_want(qp, snd(qp)->ack_deadline);
-        return;
-    }
-    if (OCHE_UNLIKELY(qp->nic->late))
-        late_of(qp)->repeat_due = OCHE_NEVER; /* this repeats all of it */
-    qp->flags &= (uint16_t)~QP_GAP_TOLD;
-    forget_partial(qp, now);
-    snd(qp)->resent_for = OCHE_RESENT_TIMEOUT;
-    if (qp->nic->recovery->judge != NULL && snd(qp)->doubts != DOUBTS_TIMEOUT) {
-        snd(qp)->doubts = DOUBTS_TIMEOUT;
-        snd(qp)->doubt_psn = rtt_first_asked(qp);
-    }
-    qp->nic->recovery->timeout(&snd(qp)->tx, now);
-    if (OCHE_UNLIKELY(snd(qp)->pieces != NULL))
-        pieces_go_back(qp);
-    requester_seek(qp, before, now);
-    /*
-     * If packets must be sent again, the timer is armed when the first of them leaves, because a
-     * PAUSE or pacing may delay that packet.
-     */
-    snd(qp)->ack_deadline =
-        snd(qp)->tx.next != snd(qp)->tx.high ? OCHE_NEVER : oche_time_add(now, ack_wait(qp));
-    /*
-     * Makes the next packet ask for an ACK. If only the last packet of the burst asked, and a full
-     * buffer dropped that packet every time, the same burst would be repeated for ever.
-     */
-    snd(qp)->since_ack_request = snd(qp)->ack_every;
-    congestion_loss(qp, OCHE_CC_LOSS_TIMEOUT, now);
-    settle(qp, now);
-}
-
-void completer_rnr_over(struct oche_qp *qp, oche_time now)
-{
-    const struct oche_recovery_scheme *recovery = qp->nic->recovery;
-    uint32_t before = snd(qp)->tx.next;
-
-    snd(qp)->resent_for = OCHE_RESENT_NOT_READY;
-    if (OCHE_UNLIKELY(snd(qp)->pieces != NULL))
-        pieces_go_back(qp);
-    if (recovery->rnr_over != NULL)
-        recovery->rnr_over(&snd(qp)->tx, now);
-    else
-        recovery->timeout(&snd(qp)->tx, now);
-    requester_seek(qp, before, now);
-    settle(qp, now);
 }

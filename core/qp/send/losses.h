@@ -20,6 +20,11 @@ void losses_tell(struct oche_qp *qp, oche_time now);
 void losses_look_back(struct oche_qp *qp, oche_time now);
 /* The peer has a packet for the second time: sending it again may have been in vain. */
 void losses_duplicated(struct oche_qp *qp, oche_time now);
+/*
+ * The peer tells that a switch has trimmed a packet of ours, which leaves again at once. A NACK for
+ * what we have not sent, or for a request without payload, is rejected.
+ */
+void losses_trimmed(struct oche_qp *qp, const struct oche_packet *nack, oche_time now);
 /* Arms the timer of packets that may be late. */
 void losses_await(struct oche_qp *qp);
 /*
@@ -28,6 +33,18 @@ void losses_await(struct oche_qp *qp);
  */
 oche_time losses_due(const struct oche_qp *qp);
 void losses_timer(struct oche_qp *qp, oche_time now);
+/* Returns how many packets between una and high are known to have arrived behind a gap. */
+uint32_t losses_arrived(const struct oche_qp *qp);
+/*
+ * Returns the payload that has newly arrived in any order: `acked_bytes` in order, and behind a gap
+ * there were `before` packets.
+ */
+uint64_t losses_with_arrived(const struct oche_qp *qp, uint64_t acked_bytes, uint32_t before);
+/*
+ * With recovery's `trim_told`: returns the payload of PSNs from una to high that have neither
+ * arrived nor wait to leave again because a switch trimmed them, as if all packets were full.
+ */
+uint64_t losses_outstanding(const struct oche_qp *qp);
 /* Returns the payload in flight, without what has arrived behind a gap. */
 uint64_t losses_flight(const struct oche_qp *qp);
 

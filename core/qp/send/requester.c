@@ -74,6 +74,18 @@ static OCHE_NOINLINE bool window_holds(const struct oche_qp *qp)
            losses_flight(qp) + qp->mtu > qp->flow.window_bytes;
 }
 
+/*
+ * The same, for trimmed packets that are to leave again. Their headers would fill a link, if all of
+ * them left at once.
+ */
+static OCHE_NOINLINE bool window_holds_trimmed(const struct oche_qp *qp)
+{
+    const uint64_t flight = losses_outstanding(qp);
+
+    return flight > 0 && oche_psn_diff(snd(qp)->asked, snd(qp)->tx.una) > 0 &&
+           flight + qp->mtu > qp->flow.window_bytes;
+}
+
 /* True if the next packet of the request stream is of a READ. There is work. */
 static inline bool reads_next(const struct oche_qp *qp)
 {
@@ -122,6 +134,9 @@ enum requester_wait requester_wait(const struct oche_qp *qp)
     if (OCHE_UNLIKELY(reads_next(qp)) && snd(qp)->pieces != NULL)
         return pieces_wait(qp);
     if (OCHE_UNLIKELY(snd(qp)->flight_bytes + qp->mtu > qp->flow.window_bytes) && window_holds(qp))
+        return REQUESTER_CC_WINDOW;
+    if (OCHE_UNLIKELY(snd(qp)->tx.next != snd(qp)->tx.high) &&
+        snd(qp)->resent_for == OCHE_RESENT_TRIMMED && window_holds_trimmed(qp))
         return REQUESTER_CC_WINDOW;
     return REQUESTER_GO;
 }
@@ -286,7 +301,8 @@ void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now)
         return;
     if (!(qp->flags & QP_EXTENDED))
         snd(qp)->since_ack_request = 0;
-    rtt_forget(qp);
+    if (snd(qp)->resent_for != OCHE_RESENT_TRIMMED) /* then only the trimmed ones leave again */
+        rtt_forget(qp);
     qp_trace(qp, now, OCHE_TRACE_GO_BACK, next, snd(qp)->tx.high);
     if (OCHE_UNLIKELY(snd(qp)->supplied) && snd(qp)->queued != QUEUED_NOT)
         scheduler_repace(qp, now); /* resent packets do not wait for new data */

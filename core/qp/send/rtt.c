@@ -52,7 +52,8 @@ oche_time rtt_acked(struct oche_qp *qp, oche_time now)
             &snd(qp)->rtt->samples[snd(qp)->rtt_head & (RTT_SAMPLES - 1)];
         if (oche_psn_diff(sample->psn, snd(qp)->tx.una) >= 0)
             break;
-        rtt = now - sample->sent;
+        if (OCHE_LIKELY(sample->sent != OCHE_NEVER))
+            rtt = now - sample->sent;
         snd(qp)->rtt_head++;
     }
     if (rtt == OCHE_NEVER)
@@ -72,4 +73,35 @@ void rtt_forget(struct oche_qp *qp)
            oche_psn_diff(snd(qp)->rtt->samples[(snd(qp)->rtt_tail - 1) & (RTT_SAMPLES - 1)].psn,
                          snd(qp)->tx.next) >= 0)
         snd(qp)->rtt_tail--;
+}
+
+oche_time rtt_sacked(struct oche_qp *qp, const struct oche_sack *sack, oche_time now)
+{
+    for (uint32_t i = snd(qp)->rtt_tail; i != snd(qp)->rtt_head; i--) {
+        struct rtt_sample *sample = &snd(qp)->rtt->samples[(i - 1) & (RTT_SAMPLES - 1)];
+        const int32_t place = oche_psn_diff(sample->psn, sack->first);
+
+        if (place < 0)
+            break;
+        if (place >= sack->count || !(sack->bits >> place & 1) || sample->sent == OCHE_NEVER)
+            continue;
+        const oche_time rtt = now - sample->sent;
+
+        sample->sent = OCHE_NEVER;
+        return rtt;
+    }
+    return OCHE_NEVER;
+}
+
+void rtt_drop(struct oche_qp *qp, uint32_t psn)
+{
+    for (uint32_t i = snd(qp)->rtt_tail; i != snd(qp)->rtt_head; i--) {
+        struct rtt_sample *sample = &snd(qp)->rtt->samples[(i - 1) & (RTT_SAMPLES - 1)];
+
+        if (oche_psn_diff(sample->psn, psn) <= 0) {
+            if (sample->psn == psn)
+                sample->sent = OCHE_NEVER;
+            return;
+        }
+    }
 }

@@ -9,7 +9,7 @@
 
 /* The time at which a packet that asks for an ACK left. */
 struct rtt_sample {
-    oche_time sent;
+    oche_time sent; /* OCHE_NEVER: nothing can be told of it any more */
     uint32_t psn;
 };
 

@@ -219,6 +219,13 @@ oche_time rtt_acked(struct oche_qp *qp, oche_time now);
  */
 uint32_t rtt_first_asked(const struct oche_qp *qp);
 /*
+ * Returns the round-trip time of the newest packet in the SACK that was not known to have arrived,
+ * or OCHE_NEVER.
+ */
+oche_time rtt_sacked(struct oche_qp *qp, const struct oche_sack *sack, oche_time now);
+/* Drops the time stamp of packet `psn`, which will be sent again. */
+void rtt_drop(struct oche_qp *qp, uint32_t psn);
+/*
  * Drops the time stamps of packets that will be sent again, as an ACK could be for either
  * transmission.
  */
@@ -238,6 +245,14 @@ const struct oche_bind *requester_bind(const struct oche_qp *qp, uint32_t index)
 uint32_t requester_find(const struct oche_qp *qp, uint32_t psn);
 
 /* ---- completer.c ---- */
+
+/*
+ * If QP_WHOLE_MESSAGES is set, moves una back to the start of its message. Returns true if it
+ * moved.
+ */
+bool completer_forget_partial(struct oche_qp *qp, oche_time now);
+/* Called after every arrival: what is in flight is timed, and the next packet may leave. */
+void completer_settle(struct oche_qp *qp, oche_time now);
 
 /* Completes the oldest work request with a completion that carries the time `done`. */
 void completer_retire(struct oche_qp *qp, enum oche_status status, oche_time now, oche_time done);
