@@ -247,6 +247,8 @@ const struct oche_row oche_rows[] = {
     BY_SIZE(TIMES, "FCT max by flow size", "fct.SIZE.max", .by_size = true),
 
     {TRAFFIC, "data packets retransmitted", {"retransmitted_packets"}},
+    {TRAFFIC, "trimmed packets that arrived", {"trimmed_packets"}},
+    {TRAFFIC, "NACKs for them", {"trim_nacks"}},
     {TRAFFIC, "ACK timeouts", {"timeouts"}},
     {TRAFFIC, "  the last packet was lost", {"timeouts.last_packet"}, IF_KNOWN},
     {TRAFFIC, "  the last ACK was lost", {"timeouts.last_ack"}, IF_KNOWN},

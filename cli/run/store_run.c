@@ -92,6 +92,9 @@ static const struct counter nic_counters[] = {
     NIC(sends_refused_invalid),
     NIC(sends_unanswered),
     NIC(sends_not_ready),
+    NIC(trimmed_packets),
+    NIC(trim_nacks_sent),
+    NIC(trim_nacks_received),
 };
 _Static_assert(sizeof(nic_counters) / sizeof(nic_counters[0]) ==
                    sizeof(struct oche_nic_stats) / sizeof(uint64_t),

@@ -190,6 +190,20 @@ void oche_pcap_set_encoder(struct oche_pcap_writer *writer, oche_pcap_encoder *e
     writer->encoder = encoder;
 }
 
+/* What a switch has left of a frame, whose IP header still tells its whole length. */
+static size_t encode_trimmed(const struct oche_packet *packet, const struct oche_frame *facts,
+                             uint8_t *out)
+{
+    const size_t kept = packet->frame_bytes - (size_t)OCHE_FCS_BYTES;
+    struct oche_packet whole = *packet;
+
+    whole.kind = OCHE_PACKET_ROCE;
+    whole.aeth = 0;
+    const size_t count = oche_encode_frame(&whole, facts, crc, out, SNAP_BYTES);
+
+    return count < kept ? count : kept;
+}
+
 /* Encodes the frame into writer->scratch. Returns its size; 0: the packet has no byte format. */
 static size_t encode(struct oche_pcap_writer *writer, const struct oche_packet *packet,
                      const struct oche_frame *frame)
@@ -208,6 +222,8 @@ static size_t encode(struct oche_pcap_writer *writer, const struct oche_packet *
     facts.udp_checksum = 0;
     if (oche_has_telemetry(packet))
         facts.telemetry = *oche_telemetry_at(packet);
+    if (packet->kind == OCHE_PACKET_TRIMMED)
+        return encode_trimmed(packet, &facts, out);
     if (packet->kind != OCHE_PACKET_ROCE)
         count = writer->encoder == NULL ? 0 : writer->encoder(packet, &facts, out, SNAP_BYTES);
     else

@@ -83,6 +83,39 @@ static void cross_as_other(uint8_t *bytes, const struct oche_endpoint *endpoint,
     *packet = out;
 }
 
+/*
+ * A trimmed packet: what the cut has left becomes bytes. The reader takes zeros for the rest, whose
+ * length the IP header tells, and believes what it reads up to the transport header.
+ */
+static void cross_as_trimmed(uint8_t *bytes, bool ipv6, struct oche_packet *packet)
+{
+    struct oche_packet whole = *packet, out;
+    struct oche_frame frame, out_frame;
+
+    whole.kind = OCHE_PACKET_ROCE;
+    whole.aeth = 0;
+    oche_address_frame(&whole, ipv6, &frame);
+    const size_t count = oche_encode_frame(&whole, &frame, crc, bytes, OCHE_BYTES_MODE_FRAME);
+    const size_t kept = packet->frame_bytes - (size_t)OCHE_FCS_BYTES;
+
+    OCHE_MUST(count > kept);
+    memset(bytes + kept, 0, count - kept);
+    const enum oche_wire_error error = oche_decode_ethernet(bytes, count, NULL, &out, &out_frame);
+    OCHE_MUST(error == OCHE_WIRE_OK);
+    oche_address_packet(&out_frame, &out);
+    packet->src = out.src;
+    packet->dst = out.dst;
+    packet->dest_qpn = out.dest_qpn;
+    packet->psn = out.psn;
+    packet->pkey = out.pkey;
+    packet->opcode = out.opcode;
+    packet->bth = out.bth;
+    packet->payload_bytes = out.payload_bytes;
+    packet->udp_source_port = out.udp_source_port;
+    packet->traffic_class = out.traffic_class;
+    packet->ecn = out.ecn;
+}
+
 void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, bool ipv6,
                      struct oche_packet *packet)
 {
@@ -95,6 +128,10 @@ void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, boo
     }
     if (packet->kind == OCHE_PACKET_FCP) {
         cross_as_fcp(scratch, packet);
+        return;
+    }
+    if (packet->kind == OCHE_PACKET_TRIMMED) {
+        cross_as_trimmed(scratch, ipv6, packet);
         return;
     }
     if (packet->kind != OCHE_PACKET_ROCE) {

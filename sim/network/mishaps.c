@@ -26,6 +26,10 @@ static bool kind_of(const struct oche_packet *packet, uint32_t *kind)
 {
     const struct oche_opcode_row *row;
 
+    if (packet->kind == OCHE_PACKET_TRIMMED) {
+        *kind = OCHE_LOST_DATA;
+        return true;
+    }
     if (packet->kind != OCHE_PACKET_ROCE)
         return false;
     row = oche_opcode(packet->opcode);

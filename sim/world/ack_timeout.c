@@ -110,6 +110,7 @@ void *oche_world_fit_cc(const struct oche_world *world)
     const struct oche_cc_network network = {
         .line_rate_bps = rates->kinds[0].link_bps,
         .round_trip = oche_world_longest_round_trip(world),
+        .trims = oche_world_trimming_mechanism(world->config) != NULL,
     };
 
     memcpy(params, world->config->cc_params, cc->table.struct_bytes);

@@ -233,6 +233,9 @@ static inline bool oche_world_symmetric(const struct oche_world_config *config)
 /* checks/reordering.c: returns the mechanism that lets packets overtake each other, or NULL. */
 const struct oche_switch_mechanism *
 oche_world_reordering_mechanism(const struct oche_world_config *config);
+/* Likewise: returns the mechanism that trims packets, or NULL. */
+const struct oche_switch_mechanism *
+oche_world_trimming_mechanism(const struct oche_world_config *config);
 
 /* True if queue pairs spread their packets over paths (host.entropy). */
 bool oche_world_spreads(const struct oche_world_config *config);

@@ -150,7 +150,7 @@ CHANGED = [
     ("  kmin: 5KB", "  mechanisms: [iofd, iodf]",
      's.yaml:9: switch.mechanisms: "iodf" is not known; write some of iofd, rcp_rate, '
      'int_stamp, credit_shaper, ib_credits, fecn, pfc_watchdog, random_spray, round_robin, drill, '
-     'letflow, or none'),
+     'letflow, trimming, or none'),
     ("  kmin: 5KB", "  pfc: false\n  mechanisms: pfc_watchdog",
      "s.yaml: pfc_watchdog.action: no PAUSE to watch: switch.pfc is false; leave the mechanism "
      "out, or change that (at tor0)"),
@@ -586,6 +586,13 @@ COMMANDS = [
      "--set host.entropy=reps: host.entropy: with reps packets overtake each other, and go_back_n "
      "sends them again as lost; recovery: {name: selective_repeat, reorder: window}, or "
      "host.reordering: accept to run it nevertheless"),
+    (["S", "--set", "switch.mechanisms=trimming"],
+     "--set switch.mechanisms=trimming: switch.mechanisms: with trimming only headers arrive of "
+     "some packets, and go_back_n drops these; recovery: selective_repeat, or leave trimming out"),
+    (["S", "--set", "switch={mechanisms: [trimming, iofd], pfc: false}", "--set",
+      "recovery=selective_repeat"],
+     "s.yaml: trimming.size: a switch with lanes cannot trim; leave trimming out, or the mechanism "
+     "that has lanes (at tor0)"),
     (["S", "--set", "host.entropy=mixed", "--set", "congestion_control=rogue"],
      "--set host.entropy=mixed: host.entropy: congestion_control rogue has one path for each "
      "connection; ecmp"),

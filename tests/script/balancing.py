@@ -3,7 +3,8 @@
 """Worlds whose packets take many paths: by each mechanism of switches and each `host.entropy`, with
 selective repeat, payload and losses. Every flow is delivered, once and with the right bytes; the
 trace hash is the same for 1, 2 and 4 threads, and for packets as bytes. Without losses no packet is
-sent again, and the uplinks are used more evenly than by ECMP.
+sent again, and the uplinks are used more evenly than by ECMP. With trimming an incast ends without
+a timeout, and each trimmed packet that arrives has one NACK.
 
 Environment: OCHE.
 """
@@ -41,7 +42,30 @@ def values(folder, *options):
     check(sizes, options, "has no flows")
     return {"flows": sizes.groups() if sizes else (), "hash": row("trace hash"),
             "again": int(row("data packets retransmitted")),
+            "timeouts": int(row("ACK timeouts")),
+            "trimmed": int(row("trimmed packets that arrived")),
+            "nacks": int(row("NACKs for them")),
             "uneven": float(row("busiest uplink over the mean, ToR up"))}
+
+
+def check_trimming(folder):
+    """An incast over several racks, sprayed, with queues of 40 packets."""
+    options = ["--set", "workload={type: incast, degree: 8, bytes: 300KB}", "--set",
+               "host.entropy=oblivious", "--set", "switch={pfc: false, mechanisms: [trimming]}",
+               "--set", "trimming.queue=45KB", "--set", "payload=true", "--set",
+               "congestion_control=nscc"]
+    runs = [values(folder, *options, *more)
+            for more in (["--threads", "1"], ["--threads", "2"], ["--threads", "4"],
+                         ["--set", "bytes=true"])]
+    check(runs[0]["flows"] == ("8", "8", "0"), runs[0])
+    check(runs[0]["timeouts"] == 0 and runs[0]["trimmed"] > 20, runs[0])
+    check(runs[0]["nacks"] == runs[0]["trimmed"], runs[0])
+    check(runs[0]["again"] == runs[0]["trimmed"], runs[0])
+    check(len({run["hash"] for run in runs}) == 1, [run["hash"] for run in runs])
+    either = values(folder, *options, "--set", "trimming.victim=either", "--set",
+                    "loss.probability=0.2%")
+    check(either["flows"] == ("8", "8", "0"), either)
+    check(either["hash"] != runs[0]["hash"], either)
 
 
 def main():
@@ -63,6 +87,7 @@ def main():
             check(runs[0]["flows"] == (str(FLOWS), str(FLOWS), "0"), choice, runs[0])
             check(runs[0]["again"] > 0, choice, "loses nothing")
             check(len({run["hash"] for run in runs}) == 1, choice, [run["hash"] for run in runs])
+        check_trimming(folder)
     return report()
 
 

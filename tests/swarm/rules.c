@@ -124,9 +124,10 @@ static bool books_are_kept(const struct swarm_run *run, struct swarm_verdict *ve
     const struct oche_world_totals *totals = &run->totals;
     const struct oche_nic_stats *nic = &totals->nic;
     uint64_t sent = nic->data_packets_sent + nic->acks_sent + nic->naks_sent + nic->cnps_sent +
-                    nic->cc_packets_sent;
+                    nic->cc_packets_sent + nic->trim_nacks_sent;
     uint64_t received = nic->data_packets_received + nic->acks_received + nic->naks_received +
-                        nic->cnps_received + nic->cc_packets_received;
+                        nic->cnps_received + nic->cc_packets_received + nic->trimmed_packets +
+                        nic->trim_nacks_received;
     struct oche_world_events events = {.counts = {.listed = 0}};
     const bool scripted = oche_world_event_counts(run->world, &events);
     const uint64_t copies =

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checks before the run that packets may take the paths that switches or hosts choose for them, and
- * that the receivers can live with packets that overtake each other (load-balancing.md#order).
+ * that the receivers can live with packets that overtake each other (load-balancing.md#order), and
+ * with trimmed ones.
  */
 #include "core/cc/cc.h"
 #include "core/paths/paths.h"
@@ -59,6 +60,28 @@ static bool check_choosers(const struct oche_world_config *config, struct oche_e
     return true;
 }
 
+const struct oche_switch_mechanism *
+oche_world_trimming_mechanism(const struct oche_world_config *config)
+{
+    for (uint32_t i = 0; i < config->mechanism_count; i++)
+        if (config->mechanisms[i]->trim != NULL)
+            return config->mechanisms[i];
+    return NULL;
+}
+
+/* Checks that trimmed packets are of use to the receivers. */
+static bool check_trimming(const struct oche_world_config *config, struct oche_error *error)
+{
+    const struct oche_switch_mechanism *trims = oche_world_trimming_mechanism(config);
+
+    if (trims == NULL || config->endpoint != NULL || config->recovery->trim_told != NULL)
+        return true;
+    return oche_fail(error,
+                     "switch.mechanisms: with %s only headers arrive of some packets, and %s drops "
+                     "these; recovery: selective_repeat, or leave %s out",
+                     trims->name, config->recovery->name, trims->name);
+}
+
 /* Returns the name of the loss recovery if it takes packets that are overtaken for lost. */
 static const char *in_order_recovery(const struct oche_world_config *config)
 {
@@ -73,7 +96,7 @@ bool oche_world_check_order(const struct oche_world *world, struct oche_error *e
     const struct oche_switch_mechanism *mechanism = oche_world_reordering_mechanism(config);
     const bool spreads = oche_world_spreads(config);
 
-    if (!check_choosers(config, error))
+    if (!check_choosers(config, error) || !check_trimming(config, error))
         return false;
     if ((mechanism == NULL && !spreads) || config->hosts.reordering == OCHE_REORDERING_ACCEPT)
         return true;
