@@ -96,6 +96,18 @@ static void add_switches(const struct oche_world *world, struct oche_world_total
     }
 }
 
+static void add_flow(const struct oche_flow_sent *sent, struct oche_world_totals *totals)
+{
+    totals->flows_failed += sent->failed != 0;
+    if (sent->completed == OCHE_NEVER || sent->failed != 0)
+        return;
+    const oche_time took = sent->completed - sent->started;
+
+    if (totals->flows_completed++ == 0 || took < totals->acked_first)
+        totals->acked_first = took;
+    totals->acked_last = oche_time_max(totals->acked_last, took);
+}
+
 void oche_world_totals(const struct oche_world *world, struct oche_world_totals *totals)
 {
     const struct oche_network *network = &world->network;
@@ -109,11 +121,8 @@ void oche_world_totals(const struct oche_world *world, struct oche_world_totals 
         .live_packets = (uint64_t)oche_network_live_packets(network),
         .slow_receivers = world->config->receiver_count + oche_world_nics_buffer(world),
     };
-    for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
-        totals->flows_completed +=
-            world->flows.sent[i].completed != OCHE_NEVER && world->flows.sent[i].failed == 0;
-        totals->flows_failed += world->flows.sent[i].failed != 0;
-    }
+    for (OCHE_EACH_MADE_FLOW(i, &world->flows))
+        add_flow(&world->flows.sent[i], totals);
     for (uint32_t i = 0; i < network->port_count; i++) {
         totals->lost_packets += network->extras[i].lost_packets - world->lost_before[i];
         totals->cut_packets += network->extras[i].cut_packets - world->cut_before[i];
