@@ -155,7 +155,8 @@ struct oche_cc_scheme {
     bool windows_reads;
     /*
      * True: acked_bytes and rtt are of what arrived, in any order: a SACK brings those of packets
-     * behind a gap. Otherwise they are of what is acknowledged in order.
+     * behind a gap; and flight_bytes is without these. Otherwise all three are of what is
+     * acknowledged in order.
      */
     bool counts_sacks;
     /* A mechanism that every switch must have: its name in fabric/meson.build, or NULL. */
@@ -187,10 +188,12 @@ struct oche_cc_scheme {
     void (*cnp)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *cnp);
     void (*loss)(struct oche_cc_flow *flow, oche_time now, enum oche_cc_loss kind);
     /*
-     * A switch has trimmed a packet, which is about to leave again. NULL: `loss` is called with
-     * OCHE_CC_LOSS_NAK for the first in a round trip.
+     * A switch has trimmed a packet, which is about to leave again; `flight_bytes`: payload that is
+     * in flight without it. NULL: `loss` is called with OCHE_CC_LOSS_NAK for the first in a round
+     * trip.
      */
-    void (*trimmed)(struct oche_cc_flow *flow, oche_time now, enum oche_trimmed where);
+    void (*trimmed)(struct oche_cc_flow *flow, oche_time now, enum oche_trimmed where,
+                    uint64_t flight_bytes);
     /*
      * The last `loss` of this kind, or several timeouts in a row, turned out to be false: the
      * packets were only late. A `loss` of the other kind is not affected. If an ACK shows this,

@@ -12,7 +12,9 @@ void oche_ecn_echo_arrived(struct oche_cc_flow *flow, oche_time now,
     (void)now;
     if (packet->ecn != OCHE_ECN_CE)
         return;
-    if (row->service != OCHE_SERVICE_RC || (row->flags & OCHE_OP_RESPONSE))
+    const bool rc = row->service == OCHE_SERVICE_RC || row->service == OCHE_SERVICE_RC_EXTENDED;
+
+    if (!rc || (row->flags & OCHE_OP_RESPONSE))
         reply->send_cnp = true;
     else
         flow->mark_waits = true;

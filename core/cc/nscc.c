@@ -93,11 +93,11 @@ struct nscc_flow {
     double quiet;            /* bytes that came in a row over an empty path */
     double achieved;         /* bytes that came since quick adapt's last look */
     double ignored, ignore;  /* bytes since it acted, and how many are not looked at */
-    double flight;           /* by the last ACK */
+    double flight;           /* by the last ACK or NACK */
     oche_time base;          /* least round trip */
     oche_time cut, adjusted; /* when the window shrank, and growth took effect, last */
     oche_time look;          /* when quick adapt looks again; 0: it has not begun */
-    bool fast, lost;         /* lost: since quick adapt's last look */
+    bool fast, lost;         /* lost: since quick adapt acted last */
 };
 
 struct nscc_nic {
@@ -206,11 +206,10 @@ static bool look(struct oche_cc_flow *flow, oche_time now, bool far)
         set_window(flow, state->achieved);
         state->ignore = state->flight;
         state->ignored = 0;
+        state->lost = false;
         nic->quick_adapts++;
         tell(flow, now, CAUSE_QUICK_ADAPT);
     }
-    if (begun)
-        state->lost = false;
     state->achieved = 0;
     state->look = oche_time_add(now, oche_time_add(state->base, target_of(p)));
     return acts;
@@ -223,13 +222,17 @@ static bool look(struct oche_cc_flow *flow, oche_time now, bool far)
 static bool quick_adapt(struct oche_cc_flow *flow, oche_time now, bool marked, bool far)
 {
     const struct nscc_params *p = flow->params;
-    const struct nscc_flow *state = flow->state;
+    struct nscc_flow *state = flow->state;
+    bool done;
 
     if (!p->quick_adapt)
         return false;
-    if (marked && state->ignored < state->ignore)
-        return true;
-    return now >= state->look && look(flow, now, far);
+    done = marked && state->ignored < state->ignore;
+    if (!done && now >= state->look)
+        done = look(flow, now, far);
+    if (done)
+        state->growth = state->counted = 0;
+    return done;
 }
 
 /* ---- ACKs ---- */
@@ -343,15 +346,19 @@ static void missing(struct oche_cc_flow *flow, oche_time now)
     state->lost = true;
     state->delay += p->delay_gain * ((double)rtt_of(p) - state->delay);
     state->ignored += packet_bytes(flow);
-    if (quick_adapt(flow, now, false, false))
+    if (quick_adapt(flow, now, true, false))
         return;
     set_window(flow, state->window - packet_bytes(flow));
     tell(flow, now, CAUSE_LOSS);
 }
 
-static void nscc_trimmed(struct oche_cc_flow *flow, oche_time now, enum oche_trimmed where)
+static void nscc_trimmed(struct oche_cc_flow *flow, oche_time now, enum oche_trimmed where,
+                         uint64_t flight_bytes)
 {
+    struct nscc_flow *state = flow->state;
+
     (void)where;
+    state->flight = with_headers(flow, flight_bytes);
     missing(flow, now);
 }
 

@@ -14,6 +14,7 @@
 #include "core/qp/late.h"
 #include "core/qp/receive/receive.h"
 #include "core/qp/scheduler.h"
+#include "core/qp/send/losses.h"
 #include "core/qp/send/pieces.h"
 #include "core/qp/timers.h"
 #include "core/wire/cnp.h"
@@ -310,7 +311,7 @@ static void tell_acked(struct oche_qp *qp, const struct oche_packet *packet, boo
     struct oche_cc_ack ack = {
         .packet = packet,
         .acked_bytes = acked_bytes,
-        .flight_bytes = pieces_flight(qp),
+        .flight_bytes = qp->nic->cc->counts_sacks ? losses_in_flight(qp) : pieces_flight(qp),
         .slack_bytes = slack_bytes,
         .rtt = rtt,
         .ecn_echo = marked,
@@ -363,7 +364,7 @@ void congestion_trimmed(struct oche_qp *qp, enum oche_trimmed where, bool is_new
             congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
         return;
     }
-    qp->nic->cc->trimmed(&qp->flow, now, where);
+    qp->nic->cc->trimmed(&qp->flow, now, where, losses_outstanding(qp));
     congestion_apply(qp, now);
 }
 

@@ -97,9 +97,9 @@ void spread_trimmed(struct oche_qp *qp, uint32_t psn, enum oche_trimmed where, o
 {
     const struct spread *spread = spread_of(qp);
 
-    if (spread->taken != NULL && where != OCHE_TRIMMED_LAST_HOP)
-        scheme_of(qp)->hear(spread->state, spread->taken[psn & spread->taken_mask], OCHE_PATH_LOST,
-                            now);
+    if (spread->taken != NULL)
+        scheme_of(qp)->hear(spread->state, spread->taken[psn & spread->taken_mask],
+                            where == OCHE_TRIMMED_LAST_HOP ? OCHE_PATH_GOOD : OCHE_PATH_LOST, now);
 }
 
 void spread_send(struct oche_qp *qp, struct oche_packet *packet, oche_time now)

@@ -42,7 +42,7 @@ void spread_connect(struct oche_qp *qp);
  */
 void spread_send(struct oche_qp *qp, struct oche_packet *packet, oche_time now);
 void spread_answer(struct oche_qp *qp, struct oche_packet *packet);
-/* A switch has trimmed packet `psn`, which is outstanding. Marks at a host's port say nothing. */
+/* A switch has trimmed packet `psn`, which is outstanding. At a host's port all paths end. */
 void spread_trimmed(struct oche_qp *qp, uint32_t psn, enum oche_trimmed where, oche_time now);
 /* A data packet has arrived whose PSN is not a stranger's; an ACK or NAK that is not stale. */
 void spread_arrived(struct oche_qp *qp, const struct oche_packet *packet);

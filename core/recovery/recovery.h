@@ -222,6 +222,11 @@ struct oche_recovery_scheme {
      */
     bool (*places_at_once)(const void *params);
     /*
+     * Optional. Receiver: returns true if packets that arrive while others are kept are answered
+     * only if they ask for an ACK. Without the hook each of them is answered.
+     */
+    bool (*only_asked)(const void *params);
+    /*
      * Receiver: fills in `sack`, for a NAK that is about to leave. Returns true if one SACK is too
      * small for all packets that have arrived, so that another NAK must follow.
      */

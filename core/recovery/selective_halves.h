@@ -12,8 +12,9 @@
 #define IRN_RTO_LOW  (100 * OCHE_US)
 #define IRN_RTO_HIGH (320 * OCHE_US)
 
-#define SELECTIVE_TRIMS 64 /* trimmed packets that wait to be told; what is more, a timeout finds  \
-                            */
+#define SELECTIVE_TRIMS                                                                            \
+    64 /* trimmed packets that wait to be told; what is more, a timeout finds                      \
+        */
 
 struct selective_tx {
     oche_time srtt, rttvar; /* srtt 0: nothing was measured */

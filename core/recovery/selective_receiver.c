@@ -37,6 +37,15 @@ static bool reports(const struct oche_recovery_rx *rx)
            OCHE_SELECTIVE_REORDER_NONE;
 }
 
+/* True if the sender is to hear at once of this packet, which is behind a gap. */
+static bool is_answered(const struct oche_recovery_rx *rx, const struct oche_packet *packet)
+{
+    const struct oche_selective_repeat_params *params = rx->params;
+
+    return params->sack == OCHE_SELECTIVE_SACK_EVERY || (packet->bth & OCHE_BTH_ACKREQ) != 0 ||
+           packet->ecn == OCHE_ECN_CE;
+}
+
 static void note_arrival(struct selective_rx *state, uint32_t psn)
 {
     uint32_t end = oche_psn_add(psn, 1);
@@ -65,7 +74,7 @@ enum oche_verdict selective_arrived(struct oche_recovery_rx *rx, const struct oc
     }
     if (!state->extended)
         return arrived_plain(rx, state, reply);
-    reply->send_nak = true;
+    reply->send_nak = is_answered(rx, packet);
     reply->nak_psn = rx->epsn;
     if ((uint32_t)ahead >= selective_window(rx->params))
         return OCHE_VERDICT_DROP;

@@ -61,6 +61,9 @@
  *     so that new ones leave meanwhile.
  *   - With `reorder: window` the time is fixed, and a limit in packets may come on top, for
  *     networks that spray packets over paths (load-balancing.md#window).
+ *   - With `sack: asked` packets behind a gap, and those that fill one, are answered as all others
+ *     are: if they ask for an ACK, or are marked. Where packets take many paths, most of them
+ * arrive behind a gap, and SACKs would be as many as packets.
  *   - With `undo` a loss may turn out to have been none. Either una moves past the first packet
  *     that was sent again sooner than its second copy can have been acknowledged (RFC 3522, by
  *     time), or the peer reports as many duplicates as packets were sent again (RFC 3708). Then
@@ -76,6 +79,7 @@
 
 static const char *const rto_names[] = {"fixed", "measured", NULL};
 static const char *const reorder_names[] = {"none", "rack", "window", NULL};
+static const char *const sack_names[] = {"every", "asked", NULL};
 static const char *const memory_names[] = {"in_order", "as_it_comes", NULL};
 
 static const struct oche_param selective_params[] = {
@@ -129,6 +133,12 @@ static const struct oche_param selective_params[] = {
      .where = "load-balancing.md#window",
      .help = "a missing packet is lost as soon as one has arrived that was sent so many packets "
              "later; 0: only time counts"},
+    {OCHE_PARAM(struct oche_selective_repeat_params, sack),
+     OCHE_IS_CHOICE(OCHE_SELECTIVE_SACK_EVERY, sack_names),
+     .where = "every: IRN sec 3.1; asked: load-balancing.md#sacks",
+     .help =
+         "every: each packet behind a gap, or into one, is answered; asked: as all others, if it "
+         "asks for an ACK (host.ack_every) or is marked"},
     {OCHE_PARAM(struct oche_selective_repeat_params, few_packets),
      OCHE_IS_COUNT(3, 0, OCHE_PSN_BITMAP_BITS), .where = "IRN sec 3.1; irn.md#timeouts",
      .help = "rto_low applies while at most this many packets are outstanding; 0: always "
@@ -145,6 +155,11 @@ static const struct oche_param selective_wire_params[] = {
 
 static const struct oche_deployed in_use[] = {
     {"window", {.u = 0}}, {"rto_low", {.u = 0}}, {"rto_high", {.u = 0}}};
+
+static bool selective_only_asked(const void *params)
+{
+    return ((const struct oche_selective_repeat_params *)params)->sack == OCHE_SELECTIVE_SACK_ASKED;
+}
 
 static bool selective_places_at_once(const void *values)
 {
@@ -225,6 +240,7 @@ const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .placed = selective_placed,
     .holds = selective_holds,
     .places_at_once = selective_places_at_once,
+    .only_asked = selective_only_asked,
     .sack = selective_sack,
     .trimmed = selective_trimmed,
     .next_trimmed = selective_next_trimmed,

@@ -11,6 +11,7 @@ enum oche_selective_reorder {
     OCHE_SELECTIVE_REORDER_RACK,
     OCHE_SELECTIVE_REORDER_WINDOW,
 };
+enum oche_selective_sack { OCHE_SELECTIVE_SACK_EVERY, OCHE_SELECTIVE_SACK_ASKED };
 enum oche_selective_memory { OCHE_SELECTIVE_MEMORY_IN_ORDER, OCHE_SELECTIVE_MEMORY_AS_IT_COMES };
 
 struct oche_selective_repeat_params {
@@ -22,6 +23,7 @@ struct oche_selective_repeat_params {
     uint32_t reorder;         /* enum oche_selective_reorder */
     uint64_t reorder_packets; /* reorder: window; 0: no such limit */
     oche_time reorder_time;   /* reorder: window */
+    uint32_t sack;            /* enum oche_selective_sack */
     uint32_t memory;          /* enum oche_selective_memory */
     uint32_t preset;          /* enum oche_preset */
 };

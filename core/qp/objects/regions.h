@@ -31,4 +31,13 @@ void regions_init(struct regions *regions, void *memory, uint32_t count);
 uint32_t region_add(struct oche_nic *nic, const struct oche_region *region, bool of_window);
 void region_remove(struct oche_nic *nic, uint32_t key);
 
+/*
+ * True if the memory behind the address `va` is aligned to 8 bytes. A region may begin at any
+ * address, so an aligned `va` does not imply that.
+ */
+static inline bool region_is_aligned(const struct oche_region *region, uint64_t va)
+{
+    return region->base == NULL || ((uintptr_t)region->base + (va - region->va)) % 8 == 0;
+}
+
 #endif

@@ -83,6 +83,8 @@ void receiver_create(struct oche_qp *qp, const struct oche_qp_config *config, si
         qp->flags |= QP_TELLS_CREDITS;
     half->held = half->placed != NULL ? config->held : NULL;
     half->held_bytes = config->held_bytes;
+    half->only_asked =
+        recovery->only_asked != NULL && recovery->only_asked(qp->nic->config.recovery_params);
     half->places_at_once =
         half->held == NULL || (recovery->places_at_once != NULL &&
                                recovery->places_at_once(qp->nic->config.recovery_params));

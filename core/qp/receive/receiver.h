@@ -44,6 +44,7 @@ struct receiver {
     uint8_t min_rnr_timer : 5; /* a code */
     /* payloads behind a gap are written to their places as they come */
     bool places_at_once : 1;
+    bool only_asked : 1; /* recovery's: packets that fill a gap are answered only if they ask */
     uint32_t nak_psn;
     struct response *responses;
 

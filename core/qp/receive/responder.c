@@ -33,6 +33,7 @@ struct arrival {
     const struct oche_opcode_row *row;
     oche_time now;
     enum oche_status recv_status; /* the status of the receive if the verdict is bad */
+    bool kept;                    /* the packet has come earlier, and was kept */
 };
 
 /* The checks in their order; each is a function check_NAME. */
@@ -302,15 +303,6 @@ static const uint8_t needs_access[] = {
     [OCHE_OPERATION_FETCH_ADD] = OCHE_ACCESS_REMOTE_ATOMIC,
 };
 
-/*
- * True if the memory behind the address `va` is aligned to 8 bytes. A region may begin at any
- * address, so an aligned `va` does not imply that.
- */
-static bool is_aligned(const struct oche_region *region, uint64_t va)
-{
-    return region->base == NULL || ((uintptr_t)region->base + (va - region->va)) % 8 == 0;
-}
-
 /* Checks key, bounds and permission if the packet carries an address or a key. */
 static inline enum verdict check_access(struct arrival *a)
 {
@@ -332,7 +324,7 @@ static inline enum verdict check_access(struct arrival *a)
         region_check_remote(a->qp, packet->reth.rkey, packet->reth.va, bytes, access);
     if (region == NULL)
         return BAD_ACCESS;
-    return atomic && !is_aligned(region, packet->reth.va) ? BAD_REQUEST : GO;
+    return atomic && !region_is_aligned(region, packet->reth.va) ? BAD_REQUEST : GO;
 }
 
 /* Checks that a SEND fits into the receive that it takes. */
@@ -631,6 +623,12 @@ static void recovery_accepted(struct arrival *a)
         timers_want(qp, rcv(qp)->rx.timer);
 }
 
+/* True for a packet that was answered when it came. The end of a message is answered once more. */
+static bool was_answered(const struct arrival *a)
+{
+    return a->kept && rcv(a->qp)->only_asked && !(a->row->flags & OCHE_OP_LAST);
+}
+
 static void accept_packet(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
@@ -641,7 +639,8 @@ static void accept_packet(struct arrival *a)
         qp->control &= (uint8_t)~CONTROL_NAK;
         if (a->nic->recovery->accepted != NULL)
             recovery_accepted(a);
-        if ((a->packet->bth & OCHE_BTH_ACKREQ) && (a->row->flags & OCHE_OP_PAYLOAD))
+        if ((a->packet->bth & OCHE_BTH_ACKREQ) && (a->row->flags & OCHE_OP_PAYLOAD) &&
+            OCHE_LIKELY(!was_answered(a)))
             response_ask_ack(qp);
     }
     if (a->row->flags & OCHE_OP_PAYLOAD)
@@ -723,7 +722,7 @@ static inline enum verdict run_checks(struct arrival *a)
  * Called when a packet was accepted and later packets are kept, either directly behind it or behind
  * a later gap. If the next packet is kept, fills `packet` with it and returns true, so that it is
  * executed as if it arrived now. Otherwise asks for an ACK or, if a gap is known, for a NAK, which
- * acknowledges the same packets.
+ * acknowledges the same packets; if recovery says so, only if an ACK is due.
  */
 static OCHE_NOINLINE bool next_kept(struct arrival *a, struct oche_packet *packet)
 {
@@ -733,9 +732,12 @@ static OCHE_NOINLINE bool next_kept(struct arrival *a, struct oche_packet *packe
         placement_recall(qp, rcv(qp)->rx.epsn, packet);
         a->packet = packet;
         a->row = oche_opcode(packet->opcode);
+        a->kept = true;
         return true;
     }
     placement_passed(qp);
+    if (rcv(qp)->only_asked && !(qp->control & CONTROL_ACK))
+        return false;
     if (qp->flags & QP_HOLDS)
         late_nak(qp, rcv(qp)->rx.epsn, a->now);
     else

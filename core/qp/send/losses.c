@@ -174,6 +174,11 @@ uint64_t losses_outstanding(const struct oche_qp *qp)
     return gone < sent ? (uint64_t)(sent - gone) * qp->mtu : 0;
 }
 
+uint64_t losses_in_flight(const struct oche_qp *qp)
+{
+    return qp->nic->recovery->trimmed_packets != NULL ? losses_outstanding(qp) : pieces_flight(qp);
+}
+
 uint64_t losses_flight(const struct oche_qp *qp)
 {
     const uint64_t flight = pieces_flight(qp);

@@ -45,6 +45,8 @@ uint64_t losses_with_arrived(const struct oche_qp *qp, uint64_t acked_bytes, uin
  * arrived nor wait to leave again because a switch trimmed them, as if all packets were full.
  */
 uint64_t losses_outstanding(const struct oche_qp *qp);
+/* The same, for every recovery. */
+uint64_t losses_in_flight(const struct oche_qp *qp);
 /* Returns the payload in flight, without what has arrived behind a gap. */
 uint64_t losses_flight(const struct oche_qp *qp);
 

@@ -82,8 +82,7 @@ static OCHE_NOINLINE bool window_holds_trimmed(const struct oche_qp *qp)
 {
     const uint64_t flight = losses_outstanding(qp);
 
-    return flight > 0 && oche_psn_diff(snd(qp)->asked, snd(qp)->tx.una) > 0 &&
-           flight + qp->mtu > qp->flow.window_bytes;
+    return flight > 0 && flight + qp->mtu > qp->flow.window_bytes;
 }
 
 /* True if the next packet of the request stream is of a READ. There is work. */
@@ -154,6 +153,15 @@ static bool closes_window(const struct oche_qp *qp, uint32_t payload_bytes)
 }
 
 /*
+ * True if a scheme hears enough of what arrives, although the window is full: it counts SACKs, and
+ * a packet in flight has asked for an ACK.
+ */
+static bool hears_anyway(const struct oche_qp *qp)
+{
+    return qp->nic->cc->counts_sacks && oche_psn_diff(snd(qp)->asked, snd(qp)->tx.una) > 0;
+}
+
+/*
  * True if the packet that is being built asks for an ACK: the last of a message does, every
  * ack_every-th, and what the window needs. A scheme's window is given at least ACKS_A_WINDOW of
  * them, so that it learns of round trips and losses while there is time.
@@ -164,7 +172,7 @@ static bool asks_for_ack(const struct oche_qp *qp, uint32_t payload_bytes, bool 
 
     return last || since >= snd(qp)->ack_every ||
            (uint64_t)since * qp->mtu * ACKS_A_WINDOW >= qp->flow.window_bytes ||
-           closes_window(qp, payload_bytes);
+           (closes_window(qp, payload_bytes) && !hears_anyway(qp));
 }
 
 /* ---- the cursor ---- */
@@ -495,6 +503,9 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
             expect_ack(qp, packet->psn, now);
             if ((qp->flags & QP_TAKES_RTT) && packet->psn == snd(qp)->tx.high)
                 rtt_sent(qp, packet->psn, now);
+            else if (OCHE_UNLIKELY(snd(qp)->resent_for == OCHE_RESENT_TRIMMED) &&
+                     (qp->flags & QP_TAKES_RTT))
+                rtt_again(qp, packet->psn, now);
         }
     }
     if (OCHE_UNLIKELY(snd(qp)->supplied) && packet->psn == snd(qp)->tx.high)

@@ -93,15 +93,26 @@ oche_time rtt_sacked(struct oche_qp *qp, const struct oche_sack *sack, oche_time
     return OCHE_NEVER;
 }
 
-void rtt_drop(struct oche_qp *qp, uint32_t psn)
+/* Sets when packet `psn` left, if it is measured. */
+static void set_sent(struct oche_qp *qp, uint32_t psn, oche_time sent)
 {
     for (uint32_t i = snd(qp)->rtt_tail; i != snd(qp)->rtt_head; i--) {
         struct rtt_sample *sample = &snd(qp)->rtt->samples[(i - 1) & (RTT_SAMPLES - 1)];
 
-        if (oche_psn_diff(sample->psn, psn) <= 0) {
-            if (sample->psn == psn)
-                sample->sent = OCHE_NEVER;
-            return;
-        }
+        if (oche_psn_diff(sample->psn, psn) > 0)
+            continue;
+        if (sample->psn == psn)
+            sample->sent = sent;
+        return;
     }
+}
+
+void rtt_again(struct oche_qp *qp, uint32_t psn, oche_time now)
+{
+    set_sent(qp, psn, now);
+}
+
+void rtt_drop(struct oche_qp *qp, uint32_t psn)
+{
+    set_sent(qp, psn, OCHE_NEVER);
 }

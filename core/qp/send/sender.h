@@ -223,6 +223,11 @@ uint32_t rtt_first_asked(const struct oche_qp *qp);
  * or OCHE_NEVER.
  */
 oche_time rtt_sacked(struct oche_qp *qp, const struct oche_sack *sack, oche_time now);
+/*
+ * Packet `psn` leaves again, whose first copy has certainly not arrived: if it was measured, it is
+ * from now on.
+ */
+void rtt_again(struct oche_qp *qp, uint32_t psn, oche_time now);
 /* Drops the time stamp of packet `psn`, which will be sent again. */
 void rtt_drop(struct oche_qp *qp, uint32_t psn);
 /*

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/cc/ecn_echo.h"
+#include "core/recovery/selective_repeat.h"
 #include "core/qp/qp_internal.h"
 #include "core/wire/opcode.h"
 #include "tests/support/pair.h"
@@ -77,6 +78,24 @@ static void each_mark_is_echoed_by_its_ack(void **state)
     assert_int_equal(seen.cnps, 0);
 }
 
+/* The same with opcodes of the extended RC, which selective repeat uses. */
+static void each_mark_of_extended_packets_is_echoed(void **state)
+{
+    static struct oche_selective_repeat_params params;
+
+    (void)state;
+    oche_param_defaults(&oche_recovery_selective_repeat.table, &params);
+    run((struct pair_options){.ack_every = 1,
+                              .extensions = true,
+                              .recovery = &oche_recovery_selective_repeat,
+                              .own_recovery_params = &params,
+                              .held_bytes = 64 * PAIR_MTU},
+        OCHE_WORK_WRITE);
+    assert_int_equal(seen.acks, 8);
+    assert_int_equal(seen.echoes, 2);
+    assert_int_equal(seen.cnps, 0);
+}
+
 static void marks_before_one_ack_are_one_echo(void **state)
 {
     (void)state;
@@ -116,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_mark_is_echoed_by_its_ack),
+        cmocka_unit_test(each_mark_of_extended_packets_is_echoed),
         cmocka_unit_test(marks_before_one_ack_are_one_echo),
         cmocka_unit_test(what_no_ack_answers_brings_a_cnp),
         cmocka_unit_test(a_reset_forgets_the_mark),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/qp/qp_internal.h"
+#include "core/qp/send/sender.h"
 #include "core/recovery/selective_repeat.h"
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
@@ -25,6 +26,8 @@ struct seen {
     uint32_t left[PACKETS]; /* how often each packet has left */
     uint32_t nacks;
     bool drop_nacks;
+    bool late; /* the first packet arrives behind the others */
+    uint32_t answers;
     uint64_t least_window; /* of the sender when a packet leaves */
 };
 
@@ -39,6 +42,8 @@ static enum pair_fate decide(struct pair *pair, int from, const struct oche_pack
     }
     if (from != 0 || packet->payload_bytes == 0)
         return PAIR_PASS;
+    if (seen->late && packet->psn == FIRST)
+        return PAIR_LATE;
     if (pair->side[0].qp[0]->flow.window_bytes < seen->least_window)
         seen->least_window = pair->side[0].qp[0]->flow.window_bytes;
     const uint32_t place = (packet->psn - FIRST) & OCHE_PSN_MASK;
@@ -52,9 +57,10 @@ static enum pair_fate decide(struct pair *pair, int from, const struct oche_pack
     return PAIR_PASS;
 }
 
+static struct oche_selective_repeat_params own_params;
+
 static struct pair *open_pair(struct seen *seen, bool selective, const struct oche_cc_scheme *cc)
 {
-    static struct oche_selective_repeat_params params;
     static uint64_t cc_params[64];
     const struct oche_recovery_scheme *scheme =
         selective ? &oche_recovery_selective_repeat : NULL; /* NULL: Go-Back-N */
@@ -63,16 +69,18 @@ static struct pair *open_pair(struct seen *seen, bool selective, const struct oc
                                    .cc_params = cc_params,
                                    .extensions = true,
                                    .first_psn = FIRST,
+                                   .late_by = 20 * OCHE_US,
+                                   .ack_every = 8,
                                    .held_bytes = 4096 * PAIR_MTU,
                                    .ack_timeout = 16 * OCHE_MS};
 
     assert_true(cc->table.struct_bytes <= sizeof(cc_params));
     oche_param_defaults(&cc->table, cc_params);
     if (selective) {
-        oche_param_defaults(&oche_recovery_selective_repeat.table, &params);
-        params.reorder = OCHE_SELECTIVE_REORDER_WINDOW;
-        params.rto_low = params.rto_high = 5 * OCHE_MS;
-        options.own_recovery_params = &params;
+        oche_param_defaults(&oche_recovery_selective_repeat.table, &own_params);
+        own_params.reorder = OCHE_SELECTIVE_REORDER_WINDOW;
+        own_params.rto_low = own_params.rto_high = 5 * OCHE_MS;
+        options.own_recovery_params = &own_params;
     }
     struct pair *pair = pair_open(&options);
 
@@ -205,6 +213,60 @@ static void test_other_schemes(void **state)
     pair_close(pair);
 }
 
+/* Round trips are those of packets behind a gap, too, and of repairs of trimmed packets. */
+static void test_round_trips(void **state)
+{
+    struct oche_sack sack = {.first = oche_psn_add(FIRST, 2), .count = 4, .bits = 0xa};
+    struct seen seen = {.trims = 0};
+    struct pair *pair = open_pair(&seen, true, oche_cc_find("nscc"));
+    struct oche_qp *qp = pair->side[0].qp[0];
+
+    (void)state;
+    assert_true(qp->flags & QP_TAKES_RTT);
+    for (uint32_t i = 0; i < 6; i++)
+        rtt_sent(qp, oche_psn_add(FIRST, i), 100 + i);
+    assert_int_equal(rtt_sacked(qp, &sack, 1000), 1000 - 105); /* 3 and 5 are in it */
+    assert_int_equal(rtt_sacked(qp, &sack, 1000), 1000 - 103);
+    assert_int_equal(rtt_sacked(qp, &sack, 1000), OCHE_NEVER); /* each of them once */
+    rtt_drop(qp, oche_psn_add(FIRST, 4));
+    sack.bits = 0xf;
+    assert_int_equal(rtt_sacked(qp, &sack, 1000), 1000 - 102);
+    assert_int_equal(rtt_sacked(qp, &sack, 1000), OCHE_NEVER);
+    rtt_again(qp, oche_psn_add(FIRST, 4), 600);
+    assert_int_equal(rtt_sacked(qp, &sack, 1000), 400);
+    pair_close(pair);
+}
+
+/* Counts what side 1 answers. */
+static void count_answers(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    struct seen *seen = pair->context;
+
+    seen->answers += from == 1 && packet->payload_bytes == 0;
+}
+
+static uint32_t answers(uint32_t sack)
+{
+    /* the first packet is late: all others arrive behind a gap */
+    struct seen seen = {.late = true};
+    struct pair *pair = open_pair(&seen, true, oche_cc_find("none"));
+
+    own_params.sack = sack;
+    pair->tap = count_answers;
+    write_message(pair);
+    assert_int_equal(stats(pair, 0)->retransmitted_packets, 0);
+    pair_close(pair);
+    return seen.answers;
+}
+
+/* With `sack: asked` a packet behind a gap is answered if it asks for an ACK. */
+static void test_asked(void **state)
+{
+    (void)state;
+    assert_in_range(answers(OCHE_SELECTIVE_SACK_EVERY), PACKETS, PACKETS + 2);
+    assert_in_range(answers(OCHE_SELECTIVE_SACK_ASKED), PACKETS / 8, PACKETS / 8 + 2);
+}
+
 static void send_nack(struct pair *pair, uint32_t psn, bool with_header)
 {
     struct oche_packet nack = {.kind = OCHE_PACKET_ROCE,
@@ -249,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sent_again),         cmocka_unit_test(test_again_and_again),
         cmocka_unit_test(test_nack_lost),          cmocka_unit_test(test_go_back_n),
+        cmocka_unit_test(test_round_trips),        cmocka_unit_test(test_asked),
         cmocka_unit_test(test_other_schemes),      cmocka_unit_test(test_forged),
         cmocka_unit_test(test_congestion_control),
     };
