@@ -140,6 +140,11 @@ struct oche_recovery_scheme {
      * flight any more. Without it none count as arrived.
      */
     uint32_t (*arrived_packets)(const struct oche_recovery_tx *tx);
+    /*
+     * Optional, with sacked: returns true and the highest PSN that the last SACK told of and that
+     * was not known to have arrived; false: it told of none.
+     */
+    bool (*newly_arrived)(const struct oche_recovery_tx *tx, uint32_t *psn);
     /* Optional: an RNR wait has ended, which is no sign of a loss. */
     void (*rnr_over)(struct oche_recovery_tx *tx, oche_time now);
     /*

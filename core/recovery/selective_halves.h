@@ -35,6 +35,8 @@ struct selective_tx {
     oche_time doubt_since;  /* when the wait for the ACK began */
     uint32_t heard;         /* one past the highest PSN that SACKs told of; see hears */
     uint32_t named;         /* the PSN of the last SACK's NAK */
+    uint32_t newest;        /* the highest PSN that it newly told of; with any_new */
+    bool any_new;
     /* `told`: the next members are valid; congestion control was told of a loss that is doubted. */
     bool told, first_missing; /* first_missing: first_psn has not been acknowledged */
     uint32_t told_end;        /* tx->high when it was told */
@@ -95,6 +97,7 @@ enum oche_timeout_was selective_duplicated(struct oche_recovery_tx *tx, uint32_t
                                            oche_time now);
 void selective_read_late(struct oche_recovery_tx *tx, bool asked_again);
 uint32_t selective_arrived_packets(const struct oche_recovery_tx *tx);
+bool selective_newly_arrived(const struct oche_recovery_tx *tx, uint32_t *psn);
 void selective_rnr_over(struct oche_recovery_tx *tx, oche_time now);
 void selective_sent(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now);
 void selective_passed(struct oche_recovery_tx *tx, uint32_t psn);

@@ -225,6 +225,7 @@ const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .duplicated = selective_duplicated,
     .read_late = selective_read_late,
     .arrived_packets = selective_arrived_packets,
+    .newly_arrived = selective_newly_arrived,
     .rnr_over = selective_rnr_over,
     .sent = selective_sent,
     .passed = selective_passed,

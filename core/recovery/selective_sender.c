@@ -184,6 +184,8 @@ static void take_sack(struct selective_tx *state, const struct oche_sack *sack)
         if (heard && oche_psn_diff(psn, state->heard) < 0 && is_untouched(state, psn))
             state->reorder.seen = true;
         oche_psn_set(&state->arrived, psn);
+        state->newest = psn;
+        state->any_new = true;
         forget_trims(state, psn, 1);
         state->arrived_count++;
         OCHE_MUST(state->arrived_count <= OCHE_PSN_BITMAP_BITS);
@@ -359,6 +361,14 @@ void selective_read_late(struct oche_recovery_tx *tx, bool asked_again)
 uint32_t selective_arrived_packets(const struct oche_recovery_tx *tx)
 {
     return reorders(tx) ? ((const struct selective_tx *)tx->state)->arrived_count : 0;
+}
+
+bool selective_newly_arrived(const struct oche_recovery_tx *tx, uint32_t *psn)
+{
+    const struct selective_tx *state = tx->state;
+
+    *psn = state->newest;
+    return state->any_new;
 }
 
 /* ---- what ACKs and NAKs do ---- */
@@ -564,6 +574,7 @@ bool selective_sacked(struct oche_recovery_tx *tx, uint32_t psn, const struct oc
     uint32_t end = oche_psn_add(psn, 1);
 
     state->named = psn;
+    state->any_new = false;
     if (oche_psn_diff(oche_psn_add(sack->first, sack->count), tx->una) <= OCHE_PSN_BITMAP_BITS) {
         end = later(end, oche_psn_add(sack->first, sack->count));
         take_sack(state, sack);

@@ -423,11 +423,13 @@ bool completer_psn_ok(const struct oche_qp *qp, const struct oche_packet *packet
 static OCHE_NOINLINE void take_sack(struct oche_qp *qp, const struct oche_packet *packet,
                                     bool moved, oche_time *rtt, oche_time now)
 {
-    const struct oche_sack sack = oche_sack_get(packet);
+    const struct oche_recovery_scheme *recovery = qp->nic->recovery;
+    uint32_t psn;
 
     nak(qp, packet, moved, now);
-    if (*rtt == OCHE_NEVER && (qp->flags & QP_TAKES_RTT))
-        *rtt = rtt_sacked(qp, &sack, now);
+    if (*rtt == OCHE_NEVER && (qp->flags & QP_TAKES_RTT) && recovery->newly_arrived != NULL &&
+        recovery->newly_arrived(&snd(qp)->tx, &psn))
+        *rtt = rtt_sacked(qp, psn, now);
 }
 
 static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)

@@ -65,7 +65,7 @@ static OCHE_NOINLINE void send_trimmed_again(struct oche_qp *qp, const struct oc
         return;
     snd(qp)->resent_for = OCHE_RESENT_TRIMMED;
     if (qp->flags & QP_TAKES_RTT)
-        rtt_drop(qp, nack->psn);
+        rtt_set(qp, nack->psn, OCHE_NEVER);
     requester_seek(qp, before, now);
     if (qp->spreads)
         spread_trimmed(qp, nack->psn, where, now);

@@ -505,7 +505,7 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
                 rtt_sent(qp, packet->psn, now);
             else if (OCHE_UNLIKELY(snd(qp)->resent_for == OCHE_RESENT_TRIMMED) &&
                      (qp->flags & QP_TAKES_RTT))
-                rtt_again(qp, packet->psn, now);
+                rtt_set(qp, packet->psn, now);
         }
     }
     if (OCHE_UNLIKELY(snd(qp)->supplied) && packet->psn == snd(qp)->tx.high)

@@ -75,44 +75,37 @@ void rtt_forget(struct oche_qp *qp)
         snd(qp)->rtt_tail--;
 }
 
-oche_time rtt_sacked(struct oche_qp *qp, const struct oche_sack *sack, oche_time now)
+/* Returns the sample of packet `psn`, or NULL. Samples are in the order of their PSNs. */
+static struct rtt_sample *sample_of(const struct oche_qp *qp, uint32_t psn)
 {
-    for (uint32_t i = snd(qp)->rtt_tail; i != snd(qp)->rtt_head; i--) {
-        struct rtt_sample *sample = &snd(qp)->rtt->samples[(i - 1) & (RTT_SAMPLES - 1)];
-        const int32_t place = oche_psn_diff(sample->psn, sack->first);
+    uint32_t low = snd(qp)->rtt_head, high = snd(qp)->rtt_tail;
 
-        if (place < 0)
-            break;
-        if (place >= sack->count || !(sack->bits >> place & 1) || sample->sent == OCHE_NEVER)
-            continue;
-        const oche_time rtt = now - sample->sent;
+    while (low != high) {
+        const uint32_t middle = low + (high - low) / 2;
+        struct rtt_sample *sample = &snd(qp)->rtt->samples[middle & (RTT_SAMPLES - 1)];
+        const int32_t ahead = oche_psn_diff(psn, sample->psn);
 
-        sample->sent = OCHE_NEVER;
-        return rtt;
+        if (ahead == 0)
+            return sample;
+        if (ahead > 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return OCHE_NEVER;
+    return NULL;
 }
 
-/* Sets when packet `psn` left, if it is measured. */
-static void set_sent(struct oche_qp *qp, uint32_t psn, oche_time sent)
+oche_time rtt_sacked(const struct oche_qp *qp, uint32_t psn, oche_time now)
 {
-    for (uint32_t i = snd(qp)->rtt_tail; i != snd(qp)->rtt_head; i--) {
-        struct rtt_sample *sample = &snd(qp)->rtt->samples[(i - 1) & (RTT_SAMPLES - 1)];
+    const struct rtt_sample *sample = sample_of(qp, psn);
 
-        if (oche_psn_diff(sample->psn, psn) > 0)
-            continue;
-        if (sample->psn == psn)
-            sample->sent = sent;
-        return;
-    }
+    return sample == NULL || sample->sent == OCHE_NEVER ? OCHE_NEVER : now - sample->sent;
 }
 
-void rtt_again(struct oche_qp *qp, uint32_t psn, oche_time now)
+void rtt_set(struct oche_qp *qp, uint32_t psn, oche_time sent)
 {
-    set_sent(qp, psn, now);
-}
+    struct rtt_sample *sample = sample_of(qp, psn);
 
-void rtt_drop(struct oche_qp *qp, uint32_t psn)
-{
-    set_sent(qp, psn, OCHE_NEVER);
+    if (sample != NULL)
+        sample->sent = sent;
 }

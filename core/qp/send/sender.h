@@ -219,17 +219,15 @@ oche_time rtt_acked(struct oche_qp *qp, oche_time now);
  */
 uint32_t rtt_first_asked(const struct oche_qp *qp);
 /*
- * Returns the round-trip time of the newest packet in the SACK that was not known to have arrived,
- * or OCHE_NEVER.
+ * Returns the round-trip time of packet `psn`, which has arrived behind a gap, or OCHE_NEVER if it
+ * is not measured.
  */
-oche_time rtt_sacked(struct oche_qp *qp, const struct oche_sack *sack, oche_time now);
+oche_time rtt_sacked(const struct oche_qp *qp, uint32_t psn, oche_time now);
 /*
- * Packet `psn` leaves again, whose first copy has certainly not arrived: if it was measured, it is
- * from now on.
+ * If packet `psn` is measured: it has left at `sent`, because its first copy has certainly not
+ * arrived; OCHE_NEVER: it is not measured any more.
  */
-void rtt_again(struct oche_qp *qp, uint32_t psn, oche_time now);
-/* Drops the time stamp of packet `psn`, which will be sent again. */
-void rtt_drop(struct oche_qp *qp, uint32_t psn);
+void rtt_set(struct oche_qp *qp, uint32_t psn, oche_time sent);
 /*
  * Drops the time stamps of packets that will be sent again, as an ACK could be for either
  * transmission.

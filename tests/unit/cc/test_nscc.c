@@ -165,6 +165,21 @@ static void quick_adapt(void **state)
     assert_int_equal(bench.nic_state[0], 1);
 }
 
+/* What is in flight when quick adapt acts is not looked at while it is marked; the rest is. */
+static void looks_at_what_is_not_marked(void **state)
+{
+    (void)state;
+    open_flow();
+    ack(0, RTT, 1000, false);
+    bench.scheme->loss(&bench.flow, OCHE_US, OCHE_CC_LOSS_NAK);
+    ack(2 * RTT, RTT, 20000, true);
+    assert_window(20000);
+    for (unsigned i = 1; i < 9; i++)
+        ack(2 * RTT + i, RTT, 1000, false); /* an empty path: it grows */
+    ack(3 * RTT + 20, RTT, 1000, false);
+    assert_true(window() > 20000);
+}
+
 /* Much came through: nothing to adapt to. */
 static void no_quick_adapt(void **state)
 {
@@ -215,6 +230,7 @@ int main(void)
         cmocka_unit_test(shrinks),
         cmocka_unit_test(an_unmarked_delay_counts_little),
         cmocka_unit_test(quick_adapt),
+        cmocka_unit_test(looks_at_what_is_not_marked),
         cmocka_unit_test(no_quick_adapt),
         cmocka_unit_test(stays_above_a_packet),
         cmocka_unit_test(a_mark_is_told_at_once),
