@@ -330,6 +330,8 @@ void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet
         fetch_line(nic + 1); /* behind struct oche_nic: congestion control's state, small tables */
         break;
     case 1:
+        if (packet != NULL && packet->ext != 0)
+            __builtin_prefetch(&packet->payload); /* the extension line */
         if (packet != NULL)
             __builtin_prefetch(&nic->qp_map.entries[map_home(&nic->qp_map, packet->dest_qpn)]);
         fetch_line(nic->pacing.entries);
