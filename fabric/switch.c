@@ -181,17 +181,34 @@ int oche_switch_drop(struct oche_switch *sw, unsigned port, enum oche_drop cause
     return -1;
 }
 
+/*
+ * True if a switch that trims has room for the packet in class `cls` nevertheless: the port's limit
+ * is not for the highest class, in which trimmed packets wait. Takes the room.
+ */
+static bool fits_beside_trimmed(struct oche_switch *sw, const struct oche_egress *egress,
+                                unsigned cls, uint32_t bytes)
+{
+    const unsigned highest = sw->class_count - 1U;
+    const uint32_t others = oche_egress_bytes(egress) - oche_egress_class_bytes(egress, highest);
+
+    return (cls == highest || (uint64_t)others + bytes <= sw->port_limit) &&
+           oche_buffer_admit_lossy(&sw->buffer, oche_egress_class_bytes(egress, cls), bytes);
+}
+
 int oche_switch_refuse(struct oche_switch *sw, unsigned in_port, unsigned port, unsigned in_cls,
                        enum oche_drop cause, struct oche_packet *packet, oche_time now)
 {
     const unsigned cls = oche_path_class(sw, packet), highest = sw->class_count - 1U;
+    const struct oche_egress *egress = oche_switch_egress(sw, port);
     struct oche_packet *trimmed = NULL;
 
+    if (sw->trims != NULL && cause == OCHE_DROP_BUFFER && packet->kind != OCHE_PACKET_TRIMMED &&
+        fits_beside_trimmed(sw, egress, cls, packet->frame_bytes))
+        return oche_path_enqueue(sw, in_port, port, cls, packet, now);
     if (sw->trims != NULL)
         trimmed = sw->trims->ops->trim(sw->trims->state, sw, port, packet, now);
     if (trimmed == NULL)
         return oche_switch_drop(sw, port, cause, in_port, in_cls, packet);
-    const struct oche_egress *egress = oche_switch_egress(sw, port);
     const unsigned trimmed_port = trimmed == packet ? in_port : trimmed->ingress_port;
     const bool fits = oche_buffer_admit_lossy(&sw->buffer, oche_egress_class_bytes(egress, highest),
                                               trimmed->frame_bytes);

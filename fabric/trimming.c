@@ -20,7 +20,7 @@
 enum victim { VICTIM_ARRIVING, VICTIM_EITHER };
 
 struct trimming_params {
-    uint64_t size_bytes, queue_bytes, trimmed_queue_bytes;
+    uint64_t size_bytes, queue_bytes, trimmed_queue_bytes, burst;
     uint32_t victim;
 };
 
@@ -42,6 +42,10 @@ static const struct oche_param params[] = {
      .where = "uet-htsim; load-balancing.md#trimming",
      .help = "trimmed packets that find more than this in the highest class at their port are "
              "dropped; auto: twice `queue`"},
+    {OCHE_PARAM(struct trimming_params, burst), OCHE_IS_COUNT(10, 1, 1000000),
+     .where = "uet-htsim (100000); load-balancing.md#burst",
+     .help = "while data waits at a port, at most so many trimmed packets leave in a row, then one "
+             "of data"},
     {OCHE_PARAM(struct trimming_params, victim), OCHE_IS_CHOICE(VICTIM_ARRIVING, victims),
      .where = "SAI; uet-htsim; load-balancing.md#trimming",
      .help =
@@ -64,6 +68,7 @@ static const struct oche_switch_counter counters[COUNTERS] = {
 
 struct trimming_port {
     uint32_t queue_bytes, trimmed_queue_bytes;
+    uint32_t in_a_row; /* trimmed packets that have left since data did, or had its turn */
     bool to_host;
 };
 
@@ -78,8 +83,6 @@ struct trimming {
 static bool fits(const struct oche_switch_config *config, const void *values,
                  struct oche_error *error)
 {
-    const unsigned highest = config->class_count - 1U;
-
     (void)values;
     if (config->class_count < 2)
         return oche_fabric_refuse(
@@ -93,11 +96,13 @@ static bool fits(const struct oche_switch_config *config, const void *values,
             "size: a switch with lanes cannot trim; leave trimming out, or the "
             "mechanism that has lanes",
             NULL);
-    if (config->params->pfc && (config->lossless_classes >> highest & 1))
-        return oche_fabric_refuse(error,
-                                  "size: the class of trimmed packets is under PFC; switch.pfc: "
-                                  "false, or leave trimming out",
-                                  NULL);
+    if ((config->params->pfc && config->lossless_classes != 0) ||
+        oche_switch_has_flow_control(config))
+        return oche_fabric_refuse(
+            error,
+            "size: where PFC or credits keep packets from being lost, none are "
+            "trimmed; switch.pfc: false, or leave trimming out",
+            NULL);
     return true;
 }
 
@@ -229,6 +234,42 @@ static struct oche_packet *trim(void *state, struct oche_switch *sw, unsigned po
     return packet;
 }
 
+/*
+ * Trimmed packets go first. If nothing else could leave, senders that send at once what was trimmed
+ * could fill a port with headers for ever. So data has its turn after a burst of them.
+ */
+static void dequeue(void *state, struct oche_switch *sw, unsigned number,
+                    struct oche_packet *packet, oche_time now)
+{
+    struct trimming *trimming = state;
+    struct trimming_port *port = &trimming->port[number];
+    const unsigned highest = trimming->highest;
+    const uint8_t eligible = oche_egress_eligible(oche_switch_egress(sw, number));
+
+    (void)now;
+    if (packet->kind != OCHE_PACKET_TRIMMED) {
+        if (packet->traffic_class < highest && port->in_a_row >= trimming->params->burst)
+            oche_switch_hold(sw, number, 0);
+        if (packet->traffic_class < highest)
+            port->in_a_row = 0;
+        return;
+    }
+    if (++port->in_a_row >= trimming->params->burst && (eligible & ((1U << highest) - 1)) != 0)
+        oche_switch_hold(sw, number, (uint8_t)(1U << highest));
+}
+
+/* A packet is gone that could have had its turn. */
+static void discard(void *state, struct oche_switch *sw, unsigned number,
+                    const struct oche_packet *packet)
+{
+    struct trimming *trimming = state;
+
+    (void)packet;
+    if (trimming->port[number].in_a_row >= trimming->params->burst)
+        oche_switch_hold(sw, number, 0);
+    trimming->port[number].in_a_row = 0;
+}
+
 static void read_counters(const void *state, uint64_t *values)
 {
     const struct trimming *trimming = state;
@@ -255,6 +296,8 @@ const struct oche_switch_mechanism oche_trimming = {
     .create = create,
     .admit = admit,
     .trim = trim,
+    .dequeue = dequeue,
+    .discard = discard,
     .counters = counters,
     .counter_count = COUNTERS,
     .read_counters = read_counters,

@@ -198,6 +198,13 @@ static void test_buffer(void **state)
     packet = put_write(&star, 0, 2);
     assert_int_equal(packet->kind, OCHE_PACKET_TRIMMED);
     assert_int_equal(packet->frame_bytes, FULL - 1024 - OCHE_ICRC_BYTES);
+    assert_true(rig_in(&star.rig, 3, 0, HIGH, 64, star.now++));
+    take(&star, 0, 2, OCHE_PACKET_TRIMMED);
+    assert_int_equal(rig_out(&star.rig, 0, star.now++), 64);
+    take(&star, 0, 0, OCHE_PACKET_ROCE);
+    assert_true(rig_in(&star.rig, 3, 0, HIGH, 64, star.now++));
+    /* what waits in the highest class does not keep data out */
+    assert_int_equal(put_write(&star, 0, 3)->kind, OCHE_PACKET_ROCE);
     rig_free(&star.rig);
 }
 
@@ -210,6 +217,7 @@ static void test_either(void **state)
     (void)state;
     star_init(&star);
     set(&star, "victim", 1);
+    set(&star, "burst", 1000);
     set(&star, "trimmed_queue", 1000 * SIZE);
     rig_make(&star.rig);
     for (uint32_t psn = 0; psn < 4; psn++)
@@ -231,6 +239,37 @@ static void test_either(void **state)
     rig_free(&star.rig);
 }
 
+/* While data waits, a burst of trimmed packets leaves, then one of data. */
+static void test_burst(void **state)
+{
+    static const uint32_t order[] = {4, 5, 0, 6, 7, 1, 8, 2, 3};
+    struct star star;
+
+    (void)state;
+    star_init(&star);
+    set(&star, "burst", 2);
+    set(&star, "trimmed_queue", 1000 * SIZE);
+    star.rig.config.links_fail = true;
+    rig_make(&star.rig);
+    for (uint32_t psn = 0; psn < 9; psn++)
+        put_write(&star, 0, psn);
+    for (size_t i = 0; i < OCHE_COUNT_OF(order); i++) {
+        take(&star, 0, order[i], order[i] < 4 ? OCHE_PACKET_ROCE : OCHE_PACKET_TRIMMED);
+        rig_check(&star.rig);
+    }
+    for (uint32_t psn = 0; psn < 8; psn++)
+        put_write(&star, 0, psn);
+    take(&star, 0, 4, OCHE_PACKET_TRIMMED);
+    take(&star, 0, 5, OCHE_PACKET_TRIMMED);
+    oche_switch_link_down(star.rig.sw, 0, star.now);
+    for (struct oche_packet *lost; (lost = oche_switch_flush(star.rig.sw, 0, star.now)) != NULL;)
+        rig_discard(lost);
+    oche_switch_link_up(star.rig.sw, 0);
+    assert_true(rig_in(&star.rig, 3, 0, HIGH, 64, star.now++)); /* it need not wait for data */
+    assert_int_equal(rig_out(&star.rig, 0, star.now++), 64);
+    rig_free(&star.rig);
+}
+
 static bool fits(const struct star *star, struct oche_error *error)
 {
     return star->mechanisms[0]->fits(&star->rig.config, star->params, error);
@@ -246,9 +285,9 @@ static void test_fits(void **state)
     star.rig.params.pfc = true;
     star.rig.config.lossless_classes = 3;
     assert_false(fits(&star, &error));
-    assert_string_equal(error.text, "size: the class of trimmed packets is under PFC; switch.pfc: "
-                                    "false, or leave trimming out");
-    star.rig.config.lossless_classes = 1;
+    assert_string_equal(error.text, "size: where PFC or credits keep packets from being lost, none "
+                                    "are trimmed; switch.pfc: false, or leave trimming out");
+    star.rig.params.pfc = false;
     assert_true(fits(&star, &error));
     star.rig.config.lanes = 2;
     assert_false(fits(&star, &error));
@@ -263,7 +302,7 @@ int main(void)
         cmocka_unit_test(test_cut),     cmocka_unit_test(test_on_the_way),
         cmocka_unit_test(test_no_room), cmocka_unit_test(test_others),
         cmocka_unit_test(test_buffer),  cmocka_unit_test(test_either),
-        cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_burst),   cmocka_unit_test(test_fits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
