@@ -94,8 +94,8 @@ static const struct argp_option option_table[] = {
      "any, for NATs and adapters that change ports",
      0},
     {"entropy", KEY_ENTROPY, "HOW", 0,
-     "Spread a queue pair's packets over the source ports in turn (oblivious), or not (ecmp, the "
-     "default); the peer needs --peer-ports=any",
+     "Spread a queue pair's packets over the source ports: in turn (oblivious), as ACKs say which "
+     "are good (bitmap, reps, mixed), or not (ecmp, the default); with --peer-ports=any",
      0},
     {"capture", KEY_CAPTURE, "FILE", 0,
      "Write what is sent and received to a pcap file; %p in it becomes the process id", 0},
@@ -205,8 +205,10 @@ static void check_peer_ports(const struct argp_state *state, const char *name, c
 
 static void check_entropy(const struct argp_state *state, const char *name, const char *text)
 {
-    if (strcmp(text, "ecmp") != 0 && strcmp(text, "oblivious") != 0)
-        oche_refuse(state, "%s: %s: must be ecmp or oblivious", name, text);
+    for (uint32_t i = 0; oche_path_choices[i] != NULL; i++)
+        if (strcmp(text, oche_path_choices[i]) == 0)
+            return;
+    oche_refuse(state, "%s: %s: must be ecmp, oblivious, bitmap, reps or mixed", name, text);
 }
 
 static void check_nic(const struct argp_state *state, const char *name, const char *text)

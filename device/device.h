@@ -48,8 +48,9 @@ struct oche_device_config {
      */
     uint32_t source_ports;
     /*
-     * Spreads the packets of each queue pair over the source ports (core/paths/paths.h); only a
-     * scheme that does not hear. Peers must accept any port. NULL: one port for each queue pair.
+     * Spreads the packets of each queue pair over the source ports (core/paths/paths.h). Peers must
+     * accept any port. A scheme that hears needs a power of two of ports, at both ends the same
+     * number, and any_peer_ports. NULL: one port for each queue pair.
      */
     const struct oche_path_scheme *paths;
     /*

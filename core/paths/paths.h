@@ -46,6 +46,11 @@ struct oche_spreading {
     uint16_t paths;                        /* their number: a power of two up to OCHE_MOST_PATHS */
     /* also if the peer takes what is overtaken for lost, or is not known to keep it */
     bool any_recovery;
+    /*
+     * A port names its path only modulo `paths`: on the wire a packet leaves from the socket whose
+     * port has the same remainder (device/path/source_ports.h).
+     */
+    bool by_remainder;
 };
 
 /*
@@ -66,6 +71,12 @@ static inline uint16_t oche_path_port(uint16_t base, uint32_t path)
 static inline uint32_t oche_path_of_port(uint16_t base, uint16_t port)
 {
     return port < OCHE_FIRST_ENTROPY ? UINT32_MAX : (uint32_t)(port - base) & OCHE_ENTROPY_MASK;
+}
+
+/* The same, where a port names its path modulo `paths`, a power of two. */
+static inline uint32_t oche_path_of_remainder(uint16_t base, uint16_t port, uint32_t paths)
+{
+    return (uint32_t)(port - base) & (paths - 1);
 }
 
 /* Returns the hash of a five-tuple with `port`, where `hash` is that with the port `base`. */

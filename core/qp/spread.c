@@ -146,11 +146,14 @@ void spread_answer(struct oche_qp *qp, struct oche_packet *packet)
 void spread_heard(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     const struct spread *spread = spread_of(qp);
-    const uint32_t path = oche_path_of_port(qp->udp_source_port, packet->udp_source_port);
+    const struct oche_spreading *how = &qp->nic->config.spread;
+    const uint16_t base = qp->udp_source_port, port = packet->udp_source_port;
+    const uint32_t path = how->by_remainder ? oche_path_of_remainder(base, port, how->paths)
+                                            : oche_path_of_port(base, port);
     const bool marked = packet->bth_reserved & OCHE_BTH_PATH_MARKED;
 
     if (spread->taken == NULL || !(packet->bth_reserved & OCHE_BTH_PATH) ||
-        path >= qp->nic->config.spread.paths)
+        path >= how->paths)
         return;
     scheme_of(qp)->hear(spread->state, path, marked ? OCHE_PATH_MARKED : OCHE_PATH_GOOD, now);
 }

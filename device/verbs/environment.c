@@ -361,11 +361,10 @@ static bool read_entropy(struct oche_device_config *config)
         return true;
     for (uint32_t i = 0; oche_path_choices[i] != NULL; i++) {
         config->paths = oche_path_scheme(i);
-        if (strcmp(text, oche_path_choices[i]) == 0 &&
-            (config->paths == NULL || !config->paths->hears))
+        if (strcmp(text, oche_path_choices[i]) == 0)
             return true;
     }
-    ov_say("OCHE_ENTROPY=%s: must be ecmp or oblivious", text);
+    ov_say("OCHE_ENTROPY=%s: must be ecmp, oblivious, bitmap, reps or mixed", text);
     return false;
 }
 
