@@ -99,10 +99,11 @@ static bool suits_paths(const struct oche_device_config *config, struct oche_err
     if (config->paths == NULL || !config->paths->hears)
         return true;
     if (ports < 2 || (ports & (ports - 1)) != 0)
-        return oche_fail(error,
-                         "%s: %u source ports; a scheme that learns from ACKs needs 2, 4, 8, 16, 32 "
-                         "or 64, at both ends the same number",
-                         config->address, ports);
+        return oche_fail(
+            error,
+            "%s: %u source ports; a scheme that learns from ACKs needs 2, 4, 8, 16, 32 "
+            "or 64, at both ends the same number",
+            config->address, ports);
     if (!config->any_peer_ports)
         return oche_fail(error,
                          "%s: the peer's ports are pinned; a scheme that learns from ACKs needs "

@@ -152,8 +152,7 @@ void spread_heard(struct oche_qp *qp, const struct oche_packet *packet, oche_tim
                                             : oche_path_of_port(base, port);
     const bool marked = packet->bth_reserved & OCHE_BTH_PATH_MARKED;
 
-    if (spread->taken == NULL || !(packet->bth_reserved & OCHE_BTH_PATH) ||
-        path >= how->paths)
+    if (spread->taken == NULL || !(packet->bth_reserved & OCHE_BTH_PATH) || path >= how->paths)
         return;
     scheme_of(qp)->hear(spread->state, path, marked ? OCHE_PATH_MARKED : OCHE_PATH_GOOD, now);
 }

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/recovery/selective_repeat.h"
 #include "core/wire/frame.h"
 #include "device/internal.h"
 #include "tests/support/crc.h"
@@ -448,6 +449,102 @@ static void one_is_full(void **state)
     assert_int_equal(seen.out_of_order, 0);
 }
 
+/* ---- spraying by what ACKs say ---- */
+
+/* Returns what is wrong with a device of these settings; "" if it opens. */
+static const char *refused(const struct oche_device_config *config)
+{
+    static struct oche_error error;
+    struct oche_device_config with = *config;
+    struct oche_device *device;
+    char address[32];
+
+    error.text[0] = '\0';
+    with.address = loopback_address(address, 1);
+    device = oche_device_open(&with, &error);
+    if (device != NULL)
+        oche_device_close(device);
+    return error.text;
+}
+
+static void needs_even_remainders(void **state)
+{
+    const struct oche_path_scheme *reps = oche_path_scheme(3);
+    struct oche_device_config config = {.paths = reps, .any_peer_ports = true};
+
+    (void)state;
+    assert_string_equal(oche_path_choices[3], "reps");
+    assert_string_equal(refused(&config), "");
+    config.source_ports = 6;
+    assert_non_null(strstr(refused(&config), "6 source ports; a scheme that learns"));
+    config.source_ports = 1;
+    assert_non_null(strstr(refused(&config), "1 source ports; a scheme that learns"));
+    config.source_ports = 64;
+    assert_string_equal(refused(&config), "");
+    config.any_peer_ports = false;
+    assert_non_null(strstr(refused(&config), "the peer's ports are pinned"));
+    config.paths = oche_path_scheme(1); /* oblivious needs neither */
+    config.source_ports = 6;
+    assert_string_equal(refused(&config), "");
+}
+
+/* Reads the capture of the first device: remainders of data's ports, and of ACKs that name one. */
+static void read_paths(unsigned ports, uint64_t *data, uint64_t *named)
+{
+    char error[PCAP_ERRBUF_SIZE];
+    pcap_t *pcap = pcap_open_offline(capture_path, error);
+    struct pcap_pkthdr *header;
+    const u_char *bytes;
+
+    if (pcap == NULL)
+        fail_msg("%s", error);
+    *data = *named = 0;
+    while (pcap_next_ex(pcap, &header, &bytes) == 1) {
+        struct oche_packet packet;
+        struct oche_frame frame;
+
+        assert_int_equal(oche_decode_ip(bytes, header->caplen, crc_zlib, &packet, &frame),
+                         OCHE_WIRE_OK);
+        if (frame.src_ip[15] == 1)
+            *data |= UINT64_C(1) << packet.udp_source_port % ports;
+        else if (packet.bth_reserved & OCHE_BTH_PATH)
+            *named |= UINT64_C(1) << packet.udp_source_port % ports;
+    }
+    pcap_close(pcap);
+    unlink(capture_path);
+}
+
+/* An ACK leaves from the socket with the remainder of the data that it answers. */
+static void acks_name_paths(void **state)
+{
+    struct oche_device_config config = {.paths = oche_path_scheme(3),
+                                        .any_peer_ports = true,
+                                        .source_ports = 8,
+                                        .recovery = &oche_recovery_selective_repeat};
+    uint64_t data, named;
+    struct pair pair;
+
+    (void)state;
+    end_open(&pair.b, &config, NULL, 2);
+    config.capture = next_capture();
+    end_open(&pair.a, &config, NULL, 1);
+    ends_connect(&pair.a, &pair.b, OCHE_TRANSPORT_RC, 1024);
+    pair_be_patient(&pair);
+    end_fill(&pair.a, 1);
+    for (unsigned i = 0; i < 30; i++) {
+        const struct oche_send_work work =
+            work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, i * BYTES, BYTES);
+
+        assert_int_equal(oche_device_post_send(pair.a.device, pair.a.qp, &work), 0);
+        assert_int_equal(pump(&pair, &pair.a).status, OCHE_STATUS_SUCCESS);
+    }
+    assert_memory_equal(pair.a.memory, pair.b.memory, 30 * BYTES);
+    pair_close(&pair);
+    read_paths(8, &data, &named);
+    assert_int_equal(data, 0xff);
+    assert_true((named & (named - 1)) != 0); /* ACKs name several */
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -459,6 +556,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(many),
         cmocka_unit_test(one_is_full),
         cmocka_unit_test(one_stays_full),
+        cmocka_unit_test(needs_even_remainders),
+        cmocka_unit_test(acks_name_paths),
     };
 
     if (argc != 2)

@@ -261,6 +261,21 @@ static void test_ports(void **context)
     assert_true(oche_path_hash(77, 0xc123, 0xc124) != 77);
 }
 
+/* Any port with the remainder of a path's names it, as on the wire. */
+static void test_remainders(void **state)
+{
+    (void)state;
+    for (uint32_t base = 0xc000; base <= 0xffff; base += 0x155)
+        for (uint32_t paths = 2; paths <= 64; paths *= 2)
+            for (uint32_t path = 0; path < paths; path++) {
+                const uint32_t port = oche_path_port((uint16_t)base, path);
+
+                for (uint32_t same = 0xc000 + port % paths; same <= 0xffff; same += paths * 97)
+                    assert_int_equal(oche_path_of_remainder((uint16_t)base, (uint16_t)same, paths),
+                                     path);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,7 +283,7 @@ int main(void)
         cmocka_unit_test(test_penalties),    cmocka_unit_test(test_one_unit_a_choice),
         cmocka_unit_test(test_all_are_bad),  cmocka_unit_test(test_reps_takes_again),
         cmocka_unit_test(test_reps_freezes), cmocka_unit_test(test_mixed),
-        cmocka_unit_test(test_ports),
+        cmocka_unit_test(test_ports),        cmocka_unit_test(test_remainders),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
