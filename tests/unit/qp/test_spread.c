@@ -241,6 +241,25 @@ static void test_other_recovery(void **context)
     pair_close(pair);
 }
 
+/* On the wire a port names its path by its remainder; in the simulator it must be the path's own.
+ */
+static void test_remainders(void **context)
+{
+    struct pair *pair = open_pair(&oche_recovery_selective_repeat, false);
+    struct oche_qp *qp = pair->side[0].qp[0];
+    const struct oche_packet answer = {.bth_reserved = OCHE_BTH_PATH,
+                                       .udp_source_port = BASE + 5 * PATHS + 3};
+
+    (void)context;
+    spread_heard(qp, &answer, 0);
+    assert_int_equal(book.heard[OCHE_PATH_GOOD], 0);
+    qp->nic->config.spread.by_remainder = true;
+    spread_heard(qp, &answer, 0);
+    assert_int_equal(book.heard[OCHE_PATH_GOOD], 1);
+    assert_int_equal(book.last_path, 3);
+    pair_close(pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +269,7 @@ int main(void)
         cmocka_unit_test(test_losses),
         cmocka_unit_test(test_wrong_answers),
         cmocka_unit_test(test_other_recovery),
+        cmocka_unit_test(test_remainders),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
