@@ -88,30 +88,6 @@ static void *copy_params(const struct oche_param_table *table, const void *given
     return copy;
 }
 
-/*
- * True if the device can be what its scheme of paths needs. ACKs name a path by the remainder of
- * their port, so all ends must divide by the same number.
- */
-static bool suits_paths(const struct oche_device_config *config, struct oche_error *error)
-{
-    const uint32_t ports = config->source_ports;
-
-    if (config->paths == NULL || !config->paths->hears)
-        return true;
-    if (ports < 2 || (ports & (ports - 1)) != 0)
-        return oche_fail(
-            error,
-            "%s: %u source ports; a scheme that learns from ACKs needs 2, 4, 8, 16, 32 "
-            "or 64, at both ends the same number",
-            config->address, ports);
-    if (!config->any_peer_ports)
-        return oche_fail(error,
-                         "%s: the peer's ports are pinned; a scheme that learns from ACKs needs "
-                         "--peer-ports=any at both ends, as ACKs come from all ports",
-                         config->address);
-    return true;
-}
-
 static bool check(struct oche_device *device, struct oche_error *error)
 {
     const struct oche_device_config *config = &device->config;
@@ -129,7 +105,7 @@ static bool check(struct oche_device *device, struct oche_error *error)
     if (config->source_ports > OCHE_MAX_SOURCE_PORTS)
         return oche_fail(error, "%s: %u source ports; 1 to %u are possible", config->address,
                          config->source_ports, OCHE_MAX_SOURCE_PORTS);
-    if (!suits_paths(config, error))
+    if (!device_suits_paths(config, error))
         return false;
     if (!config->cc->runs_on_wire)
         return oche_fail(error, "%s: %s needs switches that no network has", config->address,
@@ -143,17 +119,6 @@ static bool check(struct oche_device *device, struct oche_error *error)
 static bool has_slot(const struct oche_device *device)
 {
     return device->config.share || device->sharing_error.text[0] != '\0';
-}
-
-/* Returns how packets are spread: over a power of two of paths, as many as there are ports. */
-static struct oche_spreading spreading_of(const struct oche_device_config *config)
-{
-    uint16_t paths = 1;
-
-    while (paths * 2u <= config->source_ports)
-        paths = (uint16_t)(paths * 2);
-    return (struct oche_spreading){
-        .scheme = paths > 1 ? config->paths : NULL, .paths = paths, .by_remainder = true};
 }
 
 static bool create_nic(struct oche_device *device) OCHE_NEEDS(device_lock)
@@ -179,7 +144,7 @@ static bool create_nic(struct oche_device *device) OCHE_NEEDS(device_lock)
         .cc_params = device->cc_params,
         .recovery = config->recovery,
         .recovery_params = device->recovery_params,
-        .spread = spreading_of(config),
+        .spread = device_spreading(config),
         .port = &device_port,
         .port_context = device,
         .trace = &device->trace,

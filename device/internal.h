@@ -280,6 +280,10 @@ unsigned device_transmit(struct oche_device *device, oche_time now) OCHE_NEEDS(d
 oche_time transmit_due(struct oche_device *device) OCHE_NEEDS(device_lock);
 /* True if packets for the peer with this index wait for room in a socket's buffer. */
 bool transmit_has_packets_for(const void *device, uint32_t index) OCHE_NEEDS(device_lock);
+/* True if the device has what its scheme of paths needs; otherwise there is a line in `error`. */
+bool device_suits_paths(const struct oche_device_config *config, struct oche_error *error);
+/* Returns how packets are spread: over a power of two of paths, as many as there are ports. */
+struct oche_spreading device_spreading(const struct oche_device_config *config);
 /* Returns the source ports at which packets wait for room in the socket's buffer, one bit each. */
 uint64_t transmit_full(const struct oche_device *device) OCHE_NEEDS(device_lock);
 /*
