@@ -318,6 +318,35 @@ static void check_environment(const struct argp_state *state, const struct optio
     }
 }
 
+/* Returns an option's value, or its variable's; "" if there is neither. */
+static const char *value_in_effect(const char *option, const char *variable)
+{
+    const char *text = option != NULL ? option : getenv(variable);
+
+    return text != NULL ? text : "";
+}
+
+/* Refuses what device_suits_paths would: a scheme of paths that learns from ACKs needs more. */
+static void check_takes_paths(const struct argp_state *state, const struct options *options)
+{
+    const char *entropy = value_in_effect(options->entropy, "OCHE_ENTROPY");
+    const char *peer_ports = value_in_effect(options->peer_ports, "OCHE_PEER_PORTS");
+    const char *ports_text = value_in_effect(options->source_ports, "OCHE_SOURCE_PORTS");
+    const unsigned long ports = ports_text[0] != '\0' ? strtoul(ports_text, NULL, 10) : 4;
+    const char *name = options->entropy != NULL ? "--entropy" : "OCHE_ENTROPY";
+
+    if (entropy[0] == '\0' || strcmp(entropy, "ecmp") == 0 || strcmp(entropy, "oblivious") == 0)
+        return;
+    if (strcmp(peer_ports, "any") != 0)
+        oche_refuse(state,
+                    "%s: %s needs --peer-ports=any at both ends, as ACKs come from all ports", name,
+                    entropy);
+    if (ports < 2 || (ports & (ports - 1)) != 0)
+        oche_refuse(state,
+                    "%s: %s needs 2, 4, 8, 16, 32 or 64 source ports, at both ends the same number",
+                    name, entropy);
+}
+
 /* Checks all options together, with the environment. */
 static void check_all(const struct argp_state *state, const struct options *options)
 {
@@ -325,6 +354,7 @@ static void check_all(const struct argp_state *state, const struct options *opti
         oche_refuse(state, "no COMMAND; `oche exec -- ib_write_bw` runs one");
     check_environment(state, options);
     check_takes_incast(state, options);
+    check_takes_paths(state, options);
     oche_link_check_environment(state, &options->links);
 }
 

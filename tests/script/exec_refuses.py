@@ -35,7 +35,6 @@ RIGHT = [("--cc", "OCHE_CC", "dcqcn"),
          ("--source-ports", "OCHE_SOURCE_PORTS", "64"),
          ("--peer-ports", "OCHE_PEER_PORTS", "any"),
          ("--entropy", "OCHE_ENTROPY", "oblivious"),
-         ("--entropy", "OCHE_ENTROPY", "mixed"),
          ("--fail", "OCHE_FAIL", "reg_mr=3,create_qp=2..4:EAGAIN,post_send=9.."),
          ("--link", "OCHE_LINK", "192.0.2.7:loss=0.1%,delay=50us"),
          ("--link-in", "OCHE_LINK_IN", "delay=1ms|at=3s,delay=0s"),
@@ -178,6 +177,24 @@ def events():
     must(run("--", "true", OCHE_EVENTS="0:5:1:drop").returncode == 0, "a right one")
 
 
+def paths():
+    """What schemes of paths that learn from ACKs need beside --entropy."""
+    for entropy in ("bitmap", "reps", "mixed"):
+        says = f"{entropy} needs --peer-ports=any"
+        must(refused(run(f"--entropy={entropy}", "--", "true"), "--entropy: ", says), entropy)
+        must(refused(run("--", "true", OCHE_ENTROPY=entropy), "OCHE_ENTROPY: ", says), entropy)
+        words = (f"--entropy={entropy}", "--peer-ports=any")
+        for ports in (1, 3, 48):
+            must(refused(run(*words, f"--source-ports={ports}", "--", "true"),
+                         f"{entropy} needs 2, 4, 8"), entropy, ports)
+            must(refused(run(*words, "--", "true", OCHE_SOURCE_PORTS=str(ports)),
+                         f"{entropy} needs 2, 4, 8"), entropy, ports)
+        must(run(*words, "--", "true").returncode == 0, entropy, "of four ports")
+        done = run(*words, "--source-ports=64", "--", "sh", "-c", "echo $OCHE_ENTROPY")
+        must(done.returncode == 0 and done.stdout == entropy + "\n", done)
+    must(run("--entropy=oblivious", "--source-ports=3", "--", "true").returncode == 0, "oblivious")
+
+
 def main():
     for option, variable, value in WRONG:
         done = run(f"{option}={value}", "--", "echo", "ran")
@@ -209,6 +226,7 @@ def main():
         must(run("--", "true", **{variable: ""}).returncode == 0, "empty: as if it were not there")
     links()
     events()
+    paths()
     must(refused(run("--capture=", "--", "true"), "--capture"), "no name")
     must(refused(run("--rogue=", "--", "true"), "--rogue"), "no key")
     with tempfile.TemporaryDirectory() as top:
