@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Round-robin spraying: the packets to one group of destinations (the hosts of a ToR) take the
- * equal paths in turn (load-balancing.md#round-robin). Of n packets to a group each of k ports gets
- * n/k, give or take one. Each switch begins at a place of its own for each group, so that switches
- * that start at the same time do not meet at the same spine.
+ * Round-robin spraying: the packets to one group of destinations (the hosts of a ToR), or to one
+ * host, take the equal paths in turn (load-balancing.md#round-robin). Of n packets to it each of k
+ * ports gets n/k, give or take one. Each switch begins at a place of its own for each group or
+ * host, so that switches that start at the same time do not meet at the same spine.
  */
 #include "core/random.h"
 #include "fabric/equal_ports.h"
 #include "fabric/mechanism.h"
 
+enum turns { TURNS_BY_TOR, TURNS_BY_HOST };
+
 struct round_robin_params {
+    uint32_t turns;
     bool control;
 };
 
+static const char *const turns_choices[] = {[TURNS_BY_TOR] = "tor", [TURNS_BY_HOST] = "host", NULL};
+
 static const struct oche_param params[] = {
+    {OCHE_PARAM(struct round_robin_params, turns), OCHE_IS_CHOICE(TURNS_BY_TOR, turns_choices),
+     .where = "tor: load-balancing.md#round-robin; host: load-balancing.md#rotation",
+     .help = "whose packets take turns: those to all hosts of a ToR together, or those to each "
+             "host by themselves"},
     {OCHE_PARAM(struct round_robin_params, control), OCHE_IS_BOOL(true),
      .where = "load-balancing.md#control",
      .help = "also packets without payload, such as ACKs and CNPs; false: these take ECMP's path"},
@@ -31,14 +40,21 @@ static const struct oche_switch_counter counters[COUNTERS] = {
 struct round_robin {
     const struct round_robin_params *params;
     uint64_t counted[COUNTERS];
-    /* for each destination group: the place of its next packet, not yet reduced to the ports */
+    /* for each destination group or address: the place of its next packet, not yet reduced to the
+     * ports */
     uint32_t next[];
 };
 
+static uint32_t turn_count(const struct oche_switch_config *config, const void *values)
+{
+    const struct round_robin_params *chosen = values;
+
+    return chosen->turns == TURNS_BY_HOST ? config->routes.addresses : config->groups;
+}
+
 static size_t state_bytes(const struct oche_switch_config *config, const void *values)
 {
-    (void)values;
-    return sizeof(struct round_robin) + config->groups * sizeof(uint32_t);
+    return sizeof(struct round_robin) + turn_count(config, values) * sizeof(uint32_t);
 }
 
 static void create(void *state, const struct oche_switch_config *config, const void *values)
@@ -47,8 +63,8 @@ static void create(void *state, const struct oche_switch_config *config, const v
     struct oche_random random = oche_random_stream(config->seed, "round_robin", config->node);
 
     robin->params = values;
-    for (uint32_t group = 0; group < config->groups; group++)
-        robin->next[group] = (uint32_t)oche_random_below(&random, UINT16_MAX);
+    for (uint32_t i = 0; i < turn_count(config, values); i++)
+        robin->next[i] = (uint32_t)oche_random_below(&random, UINT16_MAX);
 }
 
 static int route(void *state, struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
@@ -61,7 +77,8 @@ static int route(void *state, struct oche_switch *sw, unsigned in_port, struct o
     (void)now;
     if (equal.count == 0)
         return port;
-    uint32_t *next = &robin->next[equal.group];
+    uint32_t *next =
+        &robin->next[robin->params->turns == TURNS_BY_HOST ? packet->dst : equal.group];
     const uint32_t at = *next < equal.count ? *next : *next % equal.count;
 
     *next = at + 1 < equal.count ? at + 1 : 0;
@@ -81,7 +98,7 @@ static void reset_counters(void *state)
 
 const struct oche_switch_mechanism oche_round_robin = {
     .name = "round_robin",
-    .help = "the packets to a ToR's hosts take the equal paths in turn",
+    .help = "the packets to a ToR's hosts, or to each host, take the equal paths in turn",
     .params = &table,
     .balances = true,
     .reorders = true,

@@ -292,6 +292,26 @@ static void test_round_robin_is_exact(void **context)
     rig_free(&tor.rig);
 }
 
+/* By host: packets to another host of the same group take no turn of the first one's. */
+static void test_round_robin_by_host(void **context)
+{
+    struct tor tor;
+
+    (void)context;
+    tor_init(&tor, "round_robin");
+    tor.rig.group_of[5] = 1; /* as address 2 */
+    set(&tor, "turns", 1);
+    rig_make(&tor.rig);
+    const int first = pass(&tor, 2, 1), other = pass(&tor, 5, 1);
+
+    for (int n = 1; n < 1000; n++) {
+        assert_int_equal(pass(&tor, 2, (uint32_t)n), 2 + (first - 2 + n) % 4);
+        if (n % 3 == 0)
+            assert_int_equal(pass(&tor, 5, (uint32_t)n), 2 + (other - 2 + n / 3) % 4);
+    }
+    rig_free(&tor.rig);
+}
+
 /* With as many samples as ports DRILL always finds the port where the least waits. */
 static void test_drill_takes_the_emptiest(void **context)
 {
@@ -445,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_another_switch_chooses_otherwise),
         cmocka_unit_test(test_random_is_even),
         cmocka_unit_test(test_round_robin_is_exact),
+        cmocka_unit_test(test_round_robin_by_host),
         cmocka_unit_test(test_drill_takes_the_emptiest),
         cmocka_unit_test(test_drill_remembers),
         cmocka_unit_test(test_letflow_moves_after_a_gap),
