@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "params/error.h"
 #include "params/units.h"
@@ -53,16 +54,21 @@ static bool is_systems(const char *name)
     return strncmp(name, "/dev/", 5) == 0 || strncmp(name, "/proc/", 6) == 0;
 }
 
-/* Resolves the name of a file in the scenario relative to the scenario's folder, if it has one. */
+/*
+ * Resolves the name of a file in the scenario relative to the scenario's folder, if it has one.
+ * That of an override is relative to the working directory, if it is there.
+ */
 static const char *resolve_file(struct oche_document *document, const struct oche_yaml *node)
 {
-    const char *name = oche_document_name(document);
+    const char *name = oche_document_name(document), *beside;
     const char *slash = strrchr(name, '/');
 
-    if (node->set != NULL || node->text[0] == '/' || node->text[0] == '\0' || slash == NULL ||
-        is_systems(name))
+    if (node->text[0] == '/' || node->text[0] == '\0' || slash == NULL || is_systems(name))
         return node->text;
-    return oche_document_print(document, "%.*s/%s", (int)(slash - name), name, node->text);
+    beside = oche_document_print(document, "%.*s/%s", (int)(slash - name), name, node->text);
+    if (node->set != NULL && (access(node->text, F_OK) == 0 || access(beside, F_OK) != 0))
+        return node->text;
+    return beside;
 }
 
 /*

@@ -65,9 +65,9 @@ struct oche_bindings {
  * Binds the whole document, root keys and sections; refuses unknown ones. Returns false if the
  * document has mistakes, and adds all of them. A value that could not be read is not bound, or has
  * its default. The bindings and TEXT values live in the document's memory. A relative path in a
- * TEXT parameter called "file" (or ending in "_file") is relative to the scenario's folder or, if
- * an override gave the path, to the working directory. A list where a TEXT is expected is joined
- * with commas.
+ * TEXT parameter called "file" (or ending in "_file") is relative to the scenario's folder. If an
+ * override gave the path, the working directory comes first. A list where a TEXT is expected is
+ * joined with commas.
  */
 bool oche_bind(struct oche_document *document, const struct oche_section *sections,
                size_t section_count, struct oche_bindings *bindings,

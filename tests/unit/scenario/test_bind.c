@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/scenario/bind.h"
 
@@ -231,6 +232,29 @@ static void test_files_of_overrides_are_where_we_are(void **state)
     oche_document_close(document);
 }
 
+/* Of an override: what is not in the working directory may be beside the scenario. */
+static void test_files_of_overrides_may_be_beside(void **state)
+{
+    char folder[] = "/tmp/oche-bind-XXXXXX", path[64], name[64];
+    struct oche_document *document;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/beside.topo", folder);
+    snprintf(name, sizeof(name), "%s/f.yaml", folder);
+    for (int there = 0; there < 2; there++) {
+        if (there)
+            fclose(fopen(path, "w"));
+        document = bind_as(name, "topology: star\n", "topology.file=beside.topo");
+        assert_string_equal(
+            ((const struct star *)oche_bindings_find(&bindings, "topology")->values)->file,
+            there ? path : "beside.topo");
+        oche_document_close(document);
+    }
+    unlink(path);
+    rmdir(folder);
+}
+
 static void test_wrong_scenarios_are_refused(void **state)
 {
     static const struct {
@@ -406,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_sections_within_others),
         cmocka_unit_test(test_shorthands),
         cmocka_unit_test(test_files_of_overrides_are_where_we_are),
+        cmocka_unit_test(test_files_of_overrides_may_be_beside),
         cmocka_unit_test(test_wrong_scenarios_are_refused),
         cmocka_unit_test(test_checks_of_a_table_are_placed),
         cmocka_unit_test(test_messages_with_a_path_are_placed),
