@@ -198,6 +198,8 @@ bool oche_device_change_links(struct oche_device *device, uint8_t directions,
                               const struct oche_address *peer, const char *text, oche_time lasts,
                               struct oche_error *error);
 void oche_device_restore_links(struct oche_device *device);
+/* Writes which links are in force (oche_links_list); empty: no link has a fault. */
+void oche_device_list_links(struct oche_device *device, char *text, size_t bytes);
 /*
  * While `cut` is set, no packet leaves or arrives, as without a cable. Returns false, with an
  * error, if memory is out.

@@ -102,6 +102,15 @@ void oche_device_restore_links(struct oche_device *device)
     oche_device_unlock(device);
 }
 
+void oche_device_list_links(struct oche_device *device, char *text, size_t bytes)
+{
+    text[0] = '\0';
+    oche_device_lock(device);
+    if (device->links != NULL)
+        oche_links_list(device->links, oche_clock_now(&device->clock), text, bytes);
+    oche_device_unlock(device);
+}
+
 oche_time device_links_next(const struct oche_device *device)
 {
     return oche_time_min(oche_links_next(device->links, OCHE_LINK_IN),

@@ -62,9 +62,6 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->words[options->count++] = argument;
         return 0;
     case ARGP_KEY_END:
-        if (options->count < 2)
-            oche_refuse(state, "a program and a fault are meant, such as `oche fault ib_write_bw "
-                               "loss=1%% for 3s`");
         if (options->view != NULL && oche_view_folder_fault(options->view) != NULL)
             oche_refuse(state, "--view: %s: %s; must be the folder of oche exec --view",
                         options->view, oche_view_folder_fault(options->view));
@@ -77,15 +74,17 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp arguments = {
     .options = option_table,
     .parser = parse,
-    .args_doc = "PROGRAM FAULT [for TIME]\npartition ADDRESS ADDRESS [for TIME]",
+    .args_doc = "[PROGRAM]\nPROGRAM FAULT [for TIME]\npartition ADDRESS ADDRESS [for TIME]",
     .doc = "Makes a fault in running programs of `oche exec`. PROGRAM is a process's number, a "
-           "command's name, a device's address, or all. FAULT is one of\v"
+           "command's name, a device's address, or all. Without a FAULT it shows those in force. "
+           "FAULT is one of\v"
            "  [in|out] [PEER:]KEY=VALUE[,…]  links, as of `oche exec --link`\n"
            "  port-down, port-up             with the events of verbs\n"
            "  kill-qp QPN|all [STATUS]       its oldest work fails\n"
            "  path-migrated QPN, path-migration-failed QPN\n"
            "  fail CALL=N[,CALL=N…]          calls that fail; reg_mr=1: the next one\n"
            "  device-fatal                   the device vanishes, until it is closed\n"
+           "  list                           shows which faults are in force\n"
            "  restore                        ends what `oche fault` has changed\n"
            "\n`partition A B` cuts devices with the address A from peers with the address B, and B "
            "from A.\n\nExit status: 0 done; 1 no such program, or it could not be done; 2 bad "
@@ -264,12 +263,16 @@ static void print_json(struct json_object *list)
 int oche_cmd_fault(int argc, char **argv)
 {
     struct outcome outcome = {.asked = 0};
-    char text[OCHE_CONTROL_BYTES];
+    char text[OCHE_CONTROL_BYTES], all[] = "all", list[] = "list";
     struct options options = {0};
     struct oche_views views;
 
     if (!oche_parse_arguments(&arguments, argc, argv, 0, &options))
         return 2;
+    if (options.count == 0)
+        options.words[options.count++] = all;
+    if (options.count == 1 && strcmp(options.words[0], "partition") != 0)
+        options.words[options.count++] = list;
     outcome.json = options.json;
     outcome.list = oche_json_array(1);
     OCHE_GOT(oche_views_read(&views, options.view));
@@ -287,6 +290,7 @@ int oche_cmd_fault(int argc, char **argv)
     if (outcome.asked == 0)
         oche_print_error("oche fault: no running program is %s; `oche stat` lists them",
                          strcmp(options.words[0], "partition") == 0 ? "at these addresses"
+                         : strcmp(options.words[0], all) == 0       ? "on a device of oche"
                                                                     : options.words[0]);
     if (outcome.json)
         print_json(outcome.list);

@@ -52,6 +52,8 @@ bool oche_links_change(struct oche_links *links, uint8_t directions,
 bool oche_links_cut(struct oche_links *links, bool cut);
 /* Ends all changes: the links are again as the rules say. */
 void oche_links_restore(struct oche_links *links, oche_time now);
+/* Writes which links are in force, with the changes of each; empty: no link has a fault. */
+void oche_links_list(struct oche_links *links, oche_time now, char *text, size_t bytes);
 
 /* A packet on its way. The caller fills in what it needs to go on with the packet. */
 struct oche_parcel {

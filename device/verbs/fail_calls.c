@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "device/verbs/internal.h"
@@ -90,6 +91,36 @@ static int by_rules(enum oche_call call)
         ov_say("%s fails on purpose: call %" PRIu64 ", %s", oche_call_name(call), number,
                strerror(error));
     return error;
+}
+
+/* Under the lock. Numbers of calls are counted from now on, as `oche fault … fail` has them. */
+static void list(const struct calls *of, const struct calls *before, const char *by, char *text,
+                 size_t bytes)
+{
+    for (unsigned call = 0; call < OCHE_CALLS; call++) {
+        const struct oche_fail_rule *rule = &of->rules.of[call];
+        const uint64_t made = of->made[call];
+        const size_t length = strlen(text);
+        char range[64] = "";
+
+        if (rule->first == 0 || rule->last <= made ||
+            (before != NULL && before->rules.of[call].first != 0))
+            continue;
+        if (rule->last == UINT64_MAX)
+            snprintf(range, sizeof(range), "..");
+        else if (rule->last > rule->first)
+            snprintf(range, sizeof(range), "..%" PRIu64, rule->last - made);
+        snprintf(text + length, bytes - length, "; %s: fail %s=%" PRIu64 "%s", by,
+                 oche_call_name(call), rule->first > made ? rule->first - made : 1, range);
+    }
+}
+
+void ov_fail_list(char *text, size_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    list(&of_faults, NULL, "changed", text, bytes);
+    list(&of_environment, &of_faults, "from the start", text, bytes);
+    pthread_mutex_unlock(&lock);
 }
 
 /* Under the lock. */

@@ -8,6 +8,7 @@
  *     path-migrated QPN         path-migration-failed QPN     the event alone
  *     fail CALL=N,…             calls that fail (params/fail_rules.h), counted from now on
  *     device-fatal              the device vanishes, for good
+ *     list                      says which of these are in force, and those of --link and --fail
  *     restore                   ends what these have changed; the port comes up
  */
 #include <stdio.h>
@@ -298,6 +299,33 @@ static void fail_calls(struct request *request)
     }
 }
 
+/* Says what is in force. The answer may be long, so it is written in place. */
+static void list(struct request *request)
+{
+    struct ov_port *port = request->port;
+    char links[OCHE_CONTROL_BYTES / 2], calls[OCHE_CONTROL_BYTES / 4] = "", state[WORD_BYTES] = "";
+    const oche_time now = oche_device_now(port->device);
+
+    if (!at_end(request))
+        return;
+    if (atomic_load(&port->vanished))
+        snprintf(state, sizeof(state), "; the device has vanished");
+    else if (atomic_load(&port->down) && port->up_at == OCHE_NEVER)
+        snprintf(state, sizeof(state), "; the port is down");
+    else if (atomic_load(&port->down))
+        snprintf(state, sizeof(state), "; the port is down for %.3g s more",
+                 (double)(port->up_at > now ? port->up_at - now : 0) / OCHE_SEC);
+    oche_device_list_links(port->device, links, sizeof(links));
+    ov_fail_list(calls, sizeof(calls));
+    if (links[0] != '\0')
+        snprintf(request->answer, request->bytes, "ok %s%s%s", links, state, calls);
+    else if (state[0] != '\0' || calls[0] != '\0')
+        snprintf(request->answer, request->bytes, "ok %s%s",
+                 state[0] != '\0' ? state + 2 : calls + 2, state[0] != '\0' ? calls : "");
+    else
+        say(request, "ok", "no faults");
+}
+
 static void restore(struct request *request)
 {
     if (!at_end(request))
@@ -333,6 +361,7 @@ static const struct {
     {"path-migration-failed", path_migration_failed},
     {"fail", fail_calls},
     {"device-fatal", vanish},
+    {"list", list},
     {"restore", restore},
 };
 
@@ -353,7 +382,7 @@ static void say_no_fault(struct request *request, const char *word)
                  hint[0] != '\0'
                      ? hint
                      : "a fault is meant: KEY=VALUE such as loss=1%, port-down, port-up, kill-qp, "
-                       "path-migrated, path-migration-failed, fail, device-fatal or restore");
+                       "path-migrated, path-migration-failed, fail, device-fatal, list or restore");
 }
 
 /* Prints a fault that was made: it may explain a failure further down in the program's output. */
@@ -377,7 +406,8 @@ void ov_fault(struct ov_port *port, char *text, char *answer, size_t bytes)
     for (size_t i = 0; word != NULL && i < OCHE_COUNT_OF(requests); i++)
         if (strcmp(word, requests[i].word) == 0) {
             requests[i].does(&request);
-            note(port, asked, answer);
+            if (requests[i].does != list)
+                note(port, asked, answer);
             return;
         }
     say_no_fault(&request, word);

@@ -46,6 +46,9 @@ void ov_fail_after_fork(void);
 void ov_fail_in_child(void);
 /* Ends all rules but those of the environment. */
 void ov_fail_restore(void);
+/* Appends the rules that can still make a call fail to the text of `bytes` bytes, "; " before each.
+ */
+void ov_fail_list(char *text, size_t bytes);
 /* At a device's end: prints which calls were to fail and have not been made so often, each once. */
 void ov_report_fails(void);
 

@@ -159,6 +159,31 @@ def links(folder, program):
     program.until(r"ready \d+")
 
 
+def listed(folder):
+    """What is in force is shown: without words, of a program, in JSON. Asking leaves no line."""
+    def says(text):
+        for words in ((), ("all",), ("fault_client", "list")):
+            said = fault(folder, *words).stdout
+            must(re.search(f": {text}$", said, re.M), words, said, "is not", text)
+
+    says("no faults")
+    fault(folder, "all", "out", f"{pairs.CLIENT}:delay=5ms,loss=1%")
+    says(f"link out {pairs.CLIENT}:loss=0.01,delay=5ms \\(changed: delay=5ms,loss=1%\\)")
+    fault(folder, "all", "restore")
+    fault(folder, "all", "delay=1ms", "for", "900s")
+    says(r"link delay=1ms \(changed: delay=1ms for (900|8\d\d) s more\)")
+    fault(folder, "all", "fail", "reg_mr=2..3,create_cq=1..")
+    says("link delay=1ms .*; changed: fail reg_mr=2..3; changed: fail create_cq=1..")
+    fault(folder, "all", "port-down", "for", "800s")
+    says(r"link delay=1ms .*; the port is down for (800|7\d\d) s more; changed: fail reg_mr.*")
+    told = json.loads(fault(folder, "--json").stdout)["processes"]
+    must(told[0]["done"] and "the port is down" in told[0]["says"], told)
+    fault(folder, "all", "restore")
+    says("no faults")
+    with tempfile.TemporaryDirectory() as other:
+        must("on a device of oche" in fault(other, status=1).stderr, "nobody runs")
+
+
 def no_room(folder):
     """Changes that all stay, as each ends earlier than the last: there is room for 16."""
     for i in range(17):
@@ -171,7 +196,8 @@ def refused(folder):
         done = fault(folder, "all", *words, status=2)
         must(says in done.stderr and done.stderr.count("\n") == 1, words, done.stderr)
     must("no running program" in fault(folder, "nobody", "loss=0", status=1).stderr, "nobody")
-    for words in (["all"], ["partition", "127.0.0.1"], ["partition", "here", "there"]):
+    for words in (["all", "list", "it"], ["partition"], ["partition", "127.0.0.1"],
+                  ["partition", "here", "there"]):
         must(fault(folder, *words, status=2).stderr.count("\n") == 1, words)
     with tempfile.TemporaryDirectory() as other:  # another user's, or --view=off: not in there
         fault(other, "all", "loss=1", status=1)
@@ -206,11 +232,13 @@ def main():
         port(folder, program)
         calls(folder, program)
         links(folder, program)
+        listed(folder)
         no_room(folder)
         fault(folder, "all", "device-fatal")
         # the receive is flushed; the pair's next try fails
         program.until("event local catastrophic error", "port Input/output error", r"gone \d+",
                       "receive 5")
+        must("the device has vanished" in fault(folder).stdout, "in force")
         must("vanished" in fault(folder, "all", "restore", status=1).stderr, "for good")
         program.say("rest")
         program.until("open 5 rereg 5 resize 5 notify 5", "closed 0 0 0 0", "again 0")

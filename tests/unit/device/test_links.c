@@ -338,6 +338,39 @@ static void changes_on_top_of_each_other(void **state)
     oche_links_close(links);
 }
 
+static void check_list(struct oche_links *links, oche_time now, const char *expected)
+{
+    char text[1024];
+
+    oche_links_list(links, now, text, sizeof(text));
+    assert_string_equal(text, expected);
+}
+
+/* What is in force, in the words of --link; two directions that are alike are one entry. */
+static void listing(void **state)
+{
+    struct oche_links *links = open_links("delay=50us|at=3s,loss=1%", NULL);
+    const struct oche_address peer = address("2001:db8::7");
+    struct oche_error error;
+
+    (void)state;
+    check_list(links, 0, "link out delay=50us");
+    check_list(links, 3 * OCHE_SEC, "link out loss=0.01,delay=50us");
+    assert_true(oche_links_change(links, OCHE_LINK_BOTH, &peer, "delay=50us,loss=1", 4 * OCHE_SEC,
+                                  6 * OCHE_SEC, &error));
+    check_list(links, 4 * OCHE_SEC + OCHE_SEC / 2,
+               "link out loss=0.01,delay=50us; link [2001:db8::7]:loss=1,delay=50us (changed: "
+               "delay=50us,loss=1 for 1.5 s more)");
+    change(links, NULL, "loss=0,delay=0s", 6 * OCHE_SEC);
+    check_list(links, 6 * OCHE_SEC, "link out loss=0 (changed: loss=0,delay=0s)");
+    oche_links_restore(links, 7 * OCHE_SEC);
+    check_list(links, 7 * OCHE_SEC, "link out loss=0.01,delay=50us");
+    oche_links_close(links);
+    links = open_links(NULL, NULL);
+    check_list(links, 0, "");
+    oche_links_close(links);
+}
+
 static void cut(void **state)
 {
     struct oche_links *links = open_links("192.0.2.7:delay=0s", NULL);
@@ -468,6 +501,7 @@ int main(void)
         cmocka_unit_test(changes_without_rules),
         cmocka_unit_test(room_for_peers),
         cmocka_unit_test(changes_on_top_of_each_other),
+        cmocka_unit_test(listing),
         cmocka_unit_test(cut),
         cmocka_unit_test(duplicates_and_delays),
         cmocka_unit_test(marks),
