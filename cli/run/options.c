@@ -28,7 +28,8 @@ enum key {
     KEY_UNTIL_STABLE,
     KEY_WITHIN,
     KEY_ALL,
-    KEY_BY_SIZE
+    KEY_BY_SIZE,
+    KEY_MUST_HAPPEN
 };
 
 static void add_set(struct oche_run_options *options, const char *key, const char *value,
@@ -206,6 +207,7 @@ static bool *flag_of(struct oche_run_options *options, int key)
            : key == KEY_LIST          ? &options->list
            : key == KEY_ALL           ? &options->all
            : key == KEY_BY_SIZE       ? &options->by_size
+           : key == KEY_MUST_HAPPEN   ? &options->must_happen
            : key == KEY_SHOW_DEFAULTS ? &options->show_defaults
                                       : NULL;
 }
@@ -312,6 +314,8 @@ static const struct argp_option known[] = {
      "it: " OCHE_STEADY_METRICS,
      0},
     {"within", KEY_WITHIN, "SHARE", 0, "half the interval of --until-stable, over the mean; 5%", 0},
+    {"events-must-happen", KEY_MUST_HAPPEN, NULL, 0,
+     "end with status 5 if a scripted event of the scenario (`events`) has not happened", 0},
     {"all", KEY_ALL, NULL, 0, "show also the rows of tables that are 0, or a dash, in every column",
      0},
     {"by-size", KEY_BY_SIZE, NULL, 0,

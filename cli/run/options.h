@@ -25,8 +25,9 @@ struct oche_run_options {
     uint32_t threads;                         /* 0: as many as reduce the run time */
     uint32_t report_parts;                    /* --partition-report; 0: not given */
     bool csv, json, list, show_defaults, quiet, verbose;
-    bool all;     /* also rows of tables that are empty */
-    bool by_size; /* for a comparison: every percentile of each flow size */
+    bool all;         /* also rows of tables that are empty */
+    bool must_happen; /* scripted events */
+    bool by_size;     /* for a comparison: every percentile of each flow size */
 };
 
 /*

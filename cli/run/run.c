@@ -18,6 +18,7 @@
 #include "cli/results_json.h"
 #include "cli/run/remarks.h"
 #include "cli/run/run_name.h"
+#include "cli/run/complaints.h"
 #include "cli/run/event_trace.h"
 #include "cli/run/options.h"
 #include "cli/run/place.h"
@@ -59,6 +60,7 @@ struct session {
     const volatile sig_atomic_t *interrupted; /* 1: a signal asks for the end */
     size_t finished; /* runs that were made; fewer than `count` if a signal ended the last one */
     uint64_t traced; /* events in the file of --trace */
+    bool missed;     /* an event that must happen has not */
     bool stopped;    /* at least one run ended in a deadlock, or stalled */
     bool unstable;   /* at least one run ended before the metric of --until-stable was stable */
     bool differs;    /* the run that was repeated has another hash */
@@ -66,7 +68,15 @@ struct session {
     struct oche_mistakes mistakes; /* mistakes of the scenario; then `error` is the first of them */
 };
 
-enum status { DONE = 0, DIFFERS = 1, REFUSED = 2, STOPPED = 3, UNSTABLE = 4, INTERRUPTED = 130 };
+enum status {
+    DONE = 0,
+    DIFFERS = 1,
+    REFUSED = 2,
+    STOPPED = 3,
+    UNSTABLE = 4,
+    MISSED = 5,
+    INTERRUPTED = 130
+};
 
 /* ---- scenarios ---- */
 
@@ -437,6 +447,7 @@ static void take_outcome(struct session *session, const struct run *run, struct 
     session->stopped |=
         outcome->pathologies.deadlock != NULL || outcome->pathologies.waiting != NULL;
     session->unstable |= steady != NULL && outcome->steady.state != OCHE_STEADY_STABLE;
+    session->missed |= session->options.must_happen && outcome->events.counts.never > 0;
 }
 
 static bool run_one(struct session *session, size_t number, const struct besides *besides)
@@ -673,6 +684,10 @@ static bool prepare(struct session *session)
     OCHE_GOT(session->runs != NULL && session->outcomes != NULL);
     if (!open_scenarios(session))
         return false;
+    for (size_t i = 0; options->must_happen && i < session->count; i++)
+        if (session->runs[i].scenario->config.scripted.file == NULL)
+            return oche_fail(&session->error, "--events-must-happen: the scenario has no "
+                                              "events.file; write one, or leave this out");
     name_folders(session);
     return true;
 }
@@ -700,38 +715,6 @@ static bool work(struct session *session)
     return ok;
 }
 
-/*
- * Prints deadlocks and stalled runs to standard error, like errors, because a script may read
- * nothing else.
- */
-static void complain_of_stops(const struct session *session)
-{
-    for (size_t i = 0; i < session->finished; i++) {
-        char *line = oche_pathologies_stop_line(&session->outcomes[i].pathologies);
-
-        if (line != NULL)
-            fprintf(stderr, "%s%s%s\n", session->runs[i].name.text,
-                    session->runs[i].name.text[0] != '\0' ? ": " : "", line);
-        free(line);
-    }
-}
-
-/* Prints which runs ended before their metric was stable. */
-static void complain_of_unstable(const struct session *session)
-{
-    char line[OCHE_STEADY_TEXT_BYTES];
-
-    for (size_t i = 0; i < session->finished; i++) {
-        const struct oche_steady_result *steady = &session->outcomes[i].steady;
-
-        if (steady->metric[0] == '\0' || steady->state == OCHE_STEADY_STABLE)
-            continue;
-        oche_steady_complaint(steady, line, sizeof(line));
-        fprintf(stderr, "%s%s%s\n", session->runs[i].name.text,
-                session->runs[i].name.text[0] != '\0' ? ": " : "", line);
-    }
-}
-
 static void tell_interrupted(const struct session *session)
 {
     const struct oche_outcome *last = &session->outcomes[session->finished - 1];
@@ -748,16 +731,16 @@ static void tell_interrupted(const struct session *session)
 /* Prints how the runs ended. Returns the status of the command. */
 static enum status tell_ends(const struct session *session)
 {
-    if (session->stopped)
-        complain_of_stops(session);
-    if (session->unstable)
-        complain_of_unstable(session);
+    for (size_t i = 0; i < session->finished; i++)
+        oche_run_complain(session->runs[i].name.text, &session->outcomes[i],
+                          session->options.must_happen);
     if (is_interrupted(session))
         tell_interrupted(session);
     return is_interrupted(session) ? INTERRUPTED
            : session->stopped      ? STOPPED
            : session->differs      ? DIFFERS
            : session->unstable     ? UNSTABLE
+           : session->missed       ? MISSED
                                    : DONE;
 }
 

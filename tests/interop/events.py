@@ -144,9 +144,33 @@ def never():
              done.served, done.served)
 
 
+def must_happen():
+    """--events-must-happen: status 5 and a line; 0 if all happened; 2 without events."""
+    with tempfile.TemporaryDirectory() as folder:
+        for event, more, status, says in (
+                ("{qpn: 0, psn: 3, type: drop, iter: 1}", ["--events-must-happen"], 0, ""),
+                ("{qpn: 0, psn: 3, type: drop, iter: 7}", [], 0, ""),
+                ("{qpn: 0, psn: 3, type: drop, iter: 7}", ["--events-must-happen"], 5,
+                 "none happened; never happened: 1, the first qpn 0 psn 3 iter 7 drop"),
+                (None, ["--events-must-happen"], 2, "--events-must-happen: the scenario has no")):
+            scenario = SCENARIO.format(verb="write")
+            if event is None:
+                scenario = "\n".join(i for i in scenario.split("\n") if not i.startswith("events:"))
+            else:
+                with open(f"{folder}/events.yaml", "w", encoding="utf-8") as file:
+                    file.write(f"events:\n  - {event}\n")
+            with open(f"{folder}/scenario.yaml", "w", encoding="utf-8") as file:
+                file.write(scenario)
+            done = subprocess.run([OCHE, "run", f"{folder}/scenario.yaml", f"--out={folder}/out",
+                                   "--quiet", *more], text=True, capture_output=True, check=False)
+            must(done.returncode == status, event, more, done.returncode, done.stderr)
+            must(says in done.stderr and done.stderr.count("\n") == (says != ""), done.stderr)
+
+
 def main():
     pairs.need("ib_write_bw", "ib_send_bw", "ib_read_bw")
     never()
+    must_happen()
     for name, events, verbs, expected in CASES:
         for verb in verbs:
             compare(name, events, verb, expected)
