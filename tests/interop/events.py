@@ -36,6 +36,9 @@ CASES = [
      ["{qpn: 0, psn: 4, type: ecn, iter: 1}", "{qpn: 0, psn: 2, type: duplicate, iter: 1}",
       "{qpn: 0, psn: 17, type: reorder, iter: 1, by: 2}"], ("write",),
      [0, 1, 2, 2] + ALL[3:17] + [18, 19, 17]),
+    # later than the packet behind it, for which there is a NAK, and before what the NAK brings
+    ("late", ["{qpn: 0, psn: 18, type: delay, iter: 1, by: 50ms}"], ("write",),
+     ALL[:18] + [19, 18, 18, 19]),
     ("a response lost twice", ["{qpn: 0, psn: 5, type: drop, iter: 1}",
                                "{qpn: 0, psn: 5, type: drop, iter: 2}"], ("read",),
      ALL[:5] + ALL[6:] + ALL[6:] + ALL[5:]),

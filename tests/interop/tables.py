@@ -205,7 +205,14 @@ LOSSES = """
 
 Other projects' tests and programs run twice: as they are, and with `--link-out=loss=0.1%` on both
 sides, so that each direction loses a packet of a thousand (`tests/interop/with_losses.py`). The
-scripts are those of the other sections. Connections repeat what is lost, so all of them work.
+scripts are those of the other sections. To repeat it, all or one project, and with another link:
+
+```sh
+python3 tests/interop/with_losses.py build
+python3 tests/interop/with_losses.py build --link=loss=1% 'Open MPI'
+```
+
+Connections repeat what is lost, so all of them work.
 Datagrams (UD) do not:
 
 - A test of pyverbs sends each datagram once, and fails if it is lost.
