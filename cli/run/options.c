@@ -349,7 +349,9 @@ static const struct argp argp = {
         "bad scenario, no memory, or results that cannot be written; 3 a run ended in a "
         "deadlock of PFC, or without duration and with flows that cannot arrive: its results "
         "are written, and who waits for what is told; 4 a run ended before the metric of "
-        "--until-stable was stable: its results are written; 130 interrupted by a first SIGINT: "
+        "--until-stable was stable: its results are written; 5 with --events-must-happen, a "
+        "scripted "
+        "event has not happened: results are written; 130 interrupted by a first SIGINT: "
         "the results are of what was run until then, and there are none if no run had begun.",
 };
 

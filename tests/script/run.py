@@ -682,7 +682,7 @@ def test_help():
         manual = page.read().split(".SH EXIT STATUS")[1].split(".SH")[0]
     told = re.findall(r"[:;] (\d+) ", text.split("Exit status")[1])
     statuses = re.findall(r"^\.TP\n(\d+)$", manual, re.M)
-    check(told == statuses == ["0", "1", "2", "3", "4", "130"], told, statuses)
+    check(told == statuses == ["0", "1", "2", "3", "4", "5", "130"], told, statuses)
 
 
 def test_show_defaults():
