@@ -101,7 +101,7 @@ struct oche_world_totals {
     uint64_t flows, flows_completed, flows_failed; /* whole run */
     /* the shortest and longest time from a flow's start to its last ACK; whole run */
     oche_time acked_first, acked_last;
-    struct oche_nic_stats nic;                     /* sums over hosts */
+    struct oche_nic_stats nic;            /* sums over hosts */
     const struct oche_counters *counters; /* the scheme's own counters; NULL: it has none */
     uint64_t counted[OCHE_MOST_COUNTERS]; /* sums over hosts, by row of `counters` */
     uint64_t marks[OCHE_PLACES];          /* CE set, by place */
