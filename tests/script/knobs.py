@@ -80,6 +80,7 @@ KNOWN = {
         "recovery.few_packets": "no timeouts",
         "recovery.probe": "no timeouts",
         "recovery.rto_most": "no timeouts",
+        "recovery.sack": "each packet asks for an ACK",
         "recovery.undo": "no timeouts",
         "switch.ecn": "timely asks for no marks",
     },
