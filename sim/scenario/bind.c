@@ -55,8 +55,8 @@ static bool is_systems(const char *name)
 }
 
 /*
- * Resolves the name of a file in the scenario relative to the scenario's folder, if it has one.
- * That of an override is relative to the working directory, if it is there.
+ * Returns the path of a file that the scenario names: relative to the scenario's folder, if it has
+ * one. A file that an override names is first looked for in the working directory.
  */
 static const char *resolve_file(struct oche_document *document, const struct oche_yaml *node)
 {

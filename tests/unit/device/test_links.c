@@ -346,7 +346,7 @@ static void check_list(struct oche_links *links, oche_time now, const char *expe
     assert_string_equal(text, expected);
 }
 
-/* What is in force, in the words of --link; two directions that are alike are one entry. */
+/* Faults in force, in the words of --link. Two directions that are alike are one entry. */
 static void listing(void **state)
 {
     struct oche_links *links = open_links("delay=50us|at=3s,loss=1%", NULL);

@@ -232,7 +232,7 @@ static void test_files_of_overrides_are_where_we_are(void **state)
     oche_document_close(document);
 }
 
-/* Of an override: what is not in the working directory may be beside the scenario. */
+/* An override's file is found beside the scenario if the working directory does not have it. */
 static void test_files_of_overrides_may_be_beside(void **state)
 {
     char folder[] = "/tmp/oche-bind-XXXXXX", path[64], name[64];
